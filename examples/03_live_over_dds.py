@@ -55,11 +55,13 @@ threads = [threading.Thread(target=t.spin, args=(stop,)) for t in transports]
 for thread in threads:
     thread.start()
 estimator.start()
-player.run(stop)  # to the end of the recording
-stop.set()
-for thread in threads:
-    thread.join()
-estimator.stop()
-for transport in transports:
-    transport.close()
+try:
+    player.run(stop)  # to the end of the recording, or until it is interrupted
+finally:
+    stop.set()
+    for thread in threads:
+        thread.join()
+    estimator.stop()
+    for transport in transports:
+        transport.close()
 print(f"heard {heard['odometry']} odometry and {heard['status']} status messages")

@@ -57,6 +57,11 @@ ARGUMENTS = [
         description="recording to estimate as fast as possible, in place of topics",
     ),
     DeclareLaunchArgument(
+        "bag_topics",
+        default_value="",
+        description="its topics of sensors where several could be: imu=NAME,joint_states=NAME",
+    ),
+    DeclareLaunchArgument(
         "namespace", default_value="", description="before all relative topic names"
     ),
     DeclareLaunchArgument(
@@ -122,6 +127,7 @@ def estimator(context) -> list:
         "robot": value("robot"),
         "config": ParameterValue(value("config"), value_type=str),
         "bag": ParameterValue(value("bag"), value_type=str),
+        "bag_topics": ParameterValue(value("bag_topics"), value_type=str),
         "use_sim_time": ParameterValue(value("use_sim_time"), value_type=bool),
         "autostart": ParameterValue(value("autostart"), value_type=bool),
         **{f"node.{k}": ParameterValue(text, value_type=str) for k, text in given.items() if text},

@@ -31,7 +31,7 @@ from prime_estimation.nodes.ros.launch_endings import ends_with
 
 SHARE = Path(get_package_share_directory("prime_estimation"))
 YES_NO = ["true", "false"]
-PASSED_ON = ("robot", "config", "mocap", "namespace", "frame_prefix", "rviz", "rqt")
+PASSED_ON = ("robot", "config", "bag_topics", "mocap", "namespace", "frame_prefix", "rviz", "rqt")
 ARGUMENTS = [
     DeclareLaunchArgument("bag", description="rosbag2 folder, .mcap or .db3 file"),
     DeclareLaunchArgument(
@@ -39,6 +39,11 @@ ARGUMENTS = [
     ),
     DeclareLaunchArgument(
         "config", default_value="", description="YAML file with changes to the defaults"
+    ),
+    DeclareLaunchArgument(
+        "bag_topics",
+        default_value="",
+        description="topics of sensors where several could be: imu=NAME,joint_states=NAME",
     ),
     DeclareLaunchArgument(
         "mocap",
@@ -83,6 +88,7 @@ def generate_launch_description() -> LaunchDescription:
         launch_arguments={
             **{name: value(name) for name in PASSED_ON},
             "bag": "",
+            "input": "topics",  # what the player makes of a raw message
             "use_sim_time": "true",
         }.items(),
         condition=IfCondition(unhurried),
@@ -104,6 +110,7 @@ def generate_launch_description() -> LaunchDescription:
         parameters=[
             {
                 "bag": ParameterValue(value("bag"), value_type=str),
+                "bag_topics": ParameterValue(value("bag_topics"), value_type=str),
                 "rate": ParameterValue(value("rate"), value_type=float),
                 "loop": ParameterValue(value("loop"), value_type=bool),
                 "clock": True,

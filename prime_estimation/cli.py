@@ -105,6 +105,7 @@ def parser_of(name: str) -> argparse.ArgumentParser:
         description=verb.DESCRIPTION,
         epilog="examples:\n" + "\n".join(f"  {line}" for line in verb.EXAMPLES),
         formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,  # --to of another verb is no --topic
     )
     verb.add_arguments(parser)
     parser.add_argument(

@@ -16,6 +16,10 @@ class PrimeError(Exception):
         self.evidence = evidence
 
 
+class Stopped(KeyboardInterrupt):
+    """Work was asked to stop, and came to an end before it had anything to keep."""
+
+
 class ConfigError(PrimeError):
     """A key, a value or a file of the configuration is wrong."""
 

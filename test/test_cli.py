@@ -11,6 +11,7 @@ import shlex
 import signal
 import subprocess
 import sys
+from argparse import Namespace
 from contextlib import nullcontext, suppress
 from importlib import import_module
 from pathlib import Path
@@ -19,6 +20,7 @@ import pytest
 from helpers.waiting import wait
 
 from prime_estimation import cli
+from prime_estimation.commands import replay as replay_command
 
 
 def run(*arguments: str, capsys) -> tuple[int, str, str]:
@@ -60,6 +62,7 @@ def test_overview_lists_the_verbs(capsys):
             ["replay", "bag", "--robot", "go2", "--out", "x.mcap", "--frob"],
             "unrecognized arguments: --frob",
         ),
+        (["replay", "bag", "--robot", "go2", "--to", "6"], "unrecognized arguments: --to 6"),
         (["evaluate", "absent.mcap", "absent"], "no such bag"),
         (["evaluate", "a", "b", "--settle", "soon"], "invalid float value"),
     ],
@@ -234,8 +237,6 @@ def test_a_signal_while_modules_load(number, code, monkeypatch, capsys):
         (["mpc", "--robot", "go2", "--gait", "gallop"], "gait must be one of"),
         (["mpc", "--robot", "ricmonk"], "give it a robot with feet"),
         (["mpc", "--robot", "g1", "--gait", "trot"], "is a gait for four feet"),
-        (["--robot", "go2", "--bag", "run"], "--bag is of prime node replay"),
-        (["mpc", "--robot", "go2", "--no-mocap"], "--no-mocap is of prime node estimator"),
         (["replay", "--bag", "absent", "--seconds", "nan"], "give a number that is not negative"),
     ],
 )
@@ -287,6 +288,27 @@ def test_replay_of_what_lies_in_the_latest_run(tmp_path, capsys, monkeypatch):
     assert result["evaluation"]["odometry"]["samples"] > 100
     # what the new run is said to be made from is still that recording
     assert str(bag.resolve()) in (tmp_path / result["folder"] / "versions.yaml").read_text()
+
+
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [
+        ("walk_0.5", "walk_0.5"),
+        ("walk_0.5/", "walk_0.5"),
+        ("a/run.mcap", "run"),
+        ("my run.db3", "my run"),
+        (".", "recording"),
+        ("../recording", "recording"),
+        ("..", "all"),
+    ],
+)
+def test_the_name_of_what_is_replayed(given, named, tmp_path, monkeypatch):
+    """Points in a folder's name are of no suffix, and one may stand in it."""
+    inside = tmp_path / "all" / "recording"
+    inside.mkdir(parents=True)
+    monkeypatch.chdir(inside)
+    out = replay_command._out(Namespace(bag=given, out=None))
+    assert out == Path("prime_runs") / f"{named}.mcap" and not any(inside.iterdir())
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,8 @@ A plain answer or a plain refusal.
 
 from __future__ import annotations
 
+import xml.etree.ElementTree as ET
+
 import numpy as np
 import pytest
 from helpers import models
@@ -15,7 +17,8 @@ from prime_estimation.config.parameters import Config
 from prime_estimation.errors import ConfigError, DataError, RobotError
 from prime_estimation.estimator import Estimator
 from prime_estimation.identify.full_information import full_information
-from prime_estimation.robot import Robot
+from prime_estimation.recordings.replay import replay
+from prime_estimation.robot import Robot, urdf_path
 from prime_estimation.types import Measurement
 
 STEP_NS = 10_000_000
@@ -113,3 +116,29 @@ def test_floating_base_needs_contacts():
     config = models.config("go2").updated({"robot": {"contacts": []}})
     with pytest.raises(RobotError, match="floating base needs contacts"):
         Estimator(Robot(config.robot), config)
+
+
+@pytest.mark.parametrize("spoil", ["continuous", "no limits"])
+def test_legs_whose_joints_have_no_limits(spoil, tmp_path):
+    """Continuous ones, and those of a URDF that leaves limits out, are estimated like others."""
+    pytest.importorskip("mujoco")
+    from prime_estimation import simulate
+
+    config = Config.load("go2")
+    tree = ET.parse(urdf_path(config.robot))
+    for joint in tree.getroot().iter("joint"):
+        if spoil == "continuous" and joint.get("name", "").endswith("_calf_joint"):
+            joint.set("type", "continuous")
+        elif spoil == "no limits" and joint.find("limit") is not None:
+            for side in ("lower", "upper"):
+                joint.find("limit").attrib.pop(side, None)
+    tree.write(tmp_path / "other.urdf")
+    other = config.updated({"robot": {"urdf": str(tmp_path / "other.urdf")}})
+    bag = simulate.run("go2", "trot", 1.5, tmp_path / "run", start=1.0)
+    ends = [
+        replay(bag, Robot(c.robot), c, tmp_path / f"{k}.mcap").final
+        for k, c in enumerate((config, other))
+    ]
+    np.testing.assert_allclose(*(e.position_world for e in ends), atol=1e-4)
+    np.testing.assert_allclose(*(e.joint_position for e in ends), atol=1e-4)
+    np.testing.assert_allclose(*(e.total_mass for e in ends), atol=1e-2)

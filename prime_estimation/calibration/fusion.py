@@ -80,7 +80,7 @@ def fuse(runs: list[RunCalibration]) -> FusedOffsets:
     weighted = sum(np.linalg.inv(r.result.covariance) @ r.deviation for r in runs)
     statistical = np.linalg.inv(total)
     deviation = statistical @ weighted
-    if len(runs) > 1:
+    if len(runs) > 1 and len(deviation):
         squares = sum(
             (r.deviation - deviation) @ r.information @ (r.deviation - deviation) for r in runs
         )

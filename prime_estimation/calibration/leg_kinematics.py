@@ -144,5 +144,7 @@ def _axis(robot: Robot, joint: int) -> np.ndarray:
         return np.array(axes[kind], float)
     if kind == "JointModelRevoluteUnaligned":
         return np.asarray(pin.Motion(np.asarray(S.S).reshape(6)).angular)
-    what = f"{robot.model.names[joint]} is a {kind.removeprefix('JointModel')}"
+    continuous = kind.startswith("JointModelRUB") or kind.endswith("UnboundedUnaligned")
+    sort = "continuous" if continuous else f"a {kind.removeprefix('JointModel')}"
+    what = f"{robot.model.names[joint]} is {sort}"
     raise RobotError(f"{robot.name}: calibration needs revolute leg joints, {what}", kind)

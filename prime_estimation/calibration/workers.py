@@ -103,7 +103,7 @@ class DaskWorkers:
         progress: Callable[[float], None] = silent,
     ) -> list:
         """The same for functions that take `stop` and `progress`, both led over the network."""
-        from distributed import Event, wait
+        from distributed import Event, TimeoutError, wait  # not Python's own in 3.10
 
         topic, shares = f"prime-{uuid.uuid4()}", _Shares(len(lists[0]), progress)
         self._client.subscribe_topic(topic, lambda event: shares(*event[1]))
@@ -118,13 +118,19 @@ class DaskWorkers:
                     wait(futures, timeout=0.2)
                 except TimeoutError:
                     continue
-            return self._client.gather(futures)
+            found = self._client.gather(futures)
         finally:
             self._client.unsubscribe_topic(topic)
+        if not all(ended for _, ended in found):
+            raise KeyboardInterrupt
+        return [value for value, _ in found]
 
 
-def _remote(function: Callable, arguments: tuple, topic: str, task: int) -> Any:
-    """A task that takes `stop` and `progress`, on a worker."""
+def _remote(function: Callable, arguments: tuple, topic: str, task: int) -> tuple[Any, bool]:
+    """A task that takes `stop` and `progress`, on a worker: its value, and whether it has one.
+
+    A KeyboardInterrupt of a task that stops without would end the worker instead.
+    """
     from distributed import Event, get_worker
 
     worker, ending = get_worker(), Event(topic)
@@ -132,7 +138,10 @@ def _remote(function: Callable, arguments: tuple, topic: str, task: int) -> Any:
     def progress(fraction: float) -> None:
         worker.log_event(topic, (task, fraction))
 
-    return function(*arguments, stop=ending.is_set, progress=progress)
+    try:
+        return function(*arguments, stop=ending.is_set, progress=progress), True
+    except KeyboardInterrupt:
+        return None, False
 
 
 @contextmanager
@@ -173,7 +182,7 @@ def _has_dask() -> bool:
 def _client(stack: ExitStack, scheduler: str | None, count: int | None):
     """Client of a cluster, closed with the stack."""
     import dask
-    from distributed import Client, LocalCluster
+    from distributed import Client, LocalCluster, TimeoutError  # not Python's own in 3.10
 
     # a recording is some megabytes, and travels with its task
     stack.enter_context(

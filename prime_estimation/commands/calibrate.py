@@ -121,8 +121,8 @@ def run(args: argparse.Namespace) -> dict:
     if args.resume:
         checkpoint.load()
     with (
+        interruptible() as stop,  # also while a cluster starts and ends: else it is untidy
         workers(args.scheduler, args.workers, len(args.bags)) as crew,
-        interruptible() as stop,
     ):
         if args.estimator == "window":
             return calibrate_window(args, config, out, crew, checkpoint, stop)
@@ -166,7 +166,8 @@ def _complete_noise_options(args: argparse.Namespace, what: list[str]) -> None:
         ("oracle", "noise" in what and args.estimator != "window"),
     ):
         if getattr(args, name) is not None and not used:
-            raise ConfigError(f"--{name} is of --what noise; add noise, or leave it out", name)
+            way = "add noise" if args.estimator == "kinematic" else "--estimator kinematic has it"
+            raise ConfigError(f"--{name} is of --what noise; {way}, or leave it out", name)
     args.oracle = args.oracle or ORACLES[0]
     args.iterations = ITERATIONS if args.iterations is None else args.iterations
 
@@ -174,7 +175,7 @@ def _complete_noise_options(args: argparse.Namespace, what: list[str]) -> None:
 def _job(args: argparse.Namespace, config: Config, what: list[str]) -> dict:
     """What an iterate belongs to, plain values."""
     return {
-        "recordings": [str(Path(b).resolve()) for b in args.bags],
+        "recordings": [_recorded(bag) for bag in args.bags],
         "part": [args.begin, args.end],
         "topics": topics_of(args),
         "estimator": args.estimator,
@@ -182,6 +183,13 @@ def _job(args: argparse.Namespace, config: Config, what: list[str]) -> dict:
         "oracle": args.oracle,
         "configuration": config.to_dict(),
     }
+
+
+def _recorded(bag: str) -> list:
+    """Where a recording lies, and its bytes: by now another one may lie there."""
+    path = Path(bag).resolve()
+    files = path.rglob("*") if path.is_dir() else [path]
+    return [str(path), sum(file.stat().st_size for file in files if file.is_file())]
 
 
 def _check_bags(args: argparse.Namespace) -> None:

@@ -5,12 +5,14 @@
 from __future__ import annotations
 
 import argparse
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
+from pathlib import Path
 
 import yaml
 
-from ..config.files import built_in_robots
+from ..config.files import built_in_robots, is_yaml
 from ..config.parameters import ROS_SECTIONS, Config, ContactConfig, RobotConfig
 from ..robot import Robot
 
@@ -46,8 +48,8 @@ def run(args: argparse.Namespace) -> dict:
     """Prints the configuration; the JSON is the whole of it."""
     config = Config.load(args.robot, args.config)
     Robot(config.robot)  # refuses what does not fit its URDF
-    formats = {"yaml": _yaml, "ros": _ros, "table": lambda robot, config: parameter_tables()}
-    lines = formats[args.format](args.robot, config)
+    formats = {"yaml": _yaml, "ros": _ros, "table": lambda args, config: parameter_tables()}
+    lines = formats[args.format](args, config)
     if not args.json:
         print("\n".join(lines))  # as it is: a console would fold long lines
     return config.to_dict()
@@ -117,8 +119,8 @@ def _comment(facts) -> str:
     return "  # " + "; ".join(part for part in (facts["doc"], facts["unit"], _range(facts)) if part)
 
 
-def _yaml(robot: str, config: Config) -> list[str]:
-    lines, current = [f"# {robot}: what is not changed may be left out"], ""
+def _yaml(args: argparse.Namespace, config: Config) -> list[str]:
+    lines, current = [f"# {args.robot}: what is not changed may be left out"], ""
     for section, values, field in _parameters(config):
         lines += [] if section == current else [f"{section}:"]
         current = section
@@ -127,12 +129,20 @@ def _yaml(robot: str, config: Config) -> list[str]:
     return lines
 
 
-def _ros(robot: str, config: Config) -> list[str]:
-    lines = ["prime:", "  ros__parameters:", f"    robot: {robot}"]
+def _ros(args: argparse.Namespace, config: Config) -> list[str]:
+    # of a node in any namespace and working folder
+    robot = _whole_path(args.robot) if is_yaml(args.robot) else args.robot
+    lines = ["/**/prime:", "  ros__parameters:", f"    robot: {robot}"]
+    if args.config:  # what it changes of the robot is no parameter of the node
+        lines.append(f"    config: {_whole_path(args.config)}")
     for section, values, field in _parameters(config):
         value = _scalar(getattr(values, field.name))
         lines.append(f"    {section}.{field.name}: {value}{_comment(field.metadata)}")
     return lines
+
+
+def _whole_path(path: str) -> str:
+    return json.dumps(str(Path(path).expanduser().resolve()), ensure_ascii=False)
 
 
 def _scalar(value) -> str:

@@ -5,11 +5,12 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 
 from ..config.parameters import Config
-from ..errors import ConfigError
+from ..errors import ConfigError, Stopped
 from ..identify.fusion import check_agreement, fuse
 from ..identify.held_out import cross_validate, leave_one_out
 from ..identify.joint_notices import joint_notices
@@ -80,7 +81,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> dict:
     """Identifies, writes the results, prints them."""
     _check_bags(args)
-    config = offline_config(args, args.links)
+    live, config = live_config(args, args.links), offline_config(args, args.links)
     if args.joints is not None:
         asked = chosen(args.joints)
         if args.tare is not None and GAINS not in asked:
@@ -91,18 +92,31 @@ def run(args: argparse.Namespace) -> dict:
         )
     robot = Robot(config.robot)
     out = out_folder(args)
-    if args.tare is not None:
-        return _tare(args, config, robot)
+    with interruptible() as stop:
+        if args.tare is not None:
+            return _tare(args, config, robot, stop)
+        outcome = _outcome(args, config, robot, live, stop)
+        files = write_results(outcome, out, _report)
+    report(args, outcome)
+    say(args, "wrote " + ", ".join(files.values()))
+    return {**outcome.to_dict(), "files": files}
+
+
+def _outcome(
+    args: argparse.Namespace, config: Config, robot: Robot, live: Config, stop: Callable[[], bool]
+) -> Outcome:
+    """What all recordings together say; `live`: configuration of the live node."""
     held_out = [args.held_out] if args.held_out else []
-    runs = [_identify(args, bag, robot, config) for bag in [*args.bags, *held_out]]
-    validation = runs.pop() if held_out else None
-    check_agreement(runs)
+    runs, left_out = _identify_all(args, [*args.bags, *held_out], robot, config, stop)
+    validation = runs.pop() if held_out and not left_out else None
+    if not stop():  # which is not asked of an iterate that Ctrl-C left
+        check_agreement(runs)
     outcome = Outcome(
         robot,
-        live_config(args, config),
+        live,
         runs,
         fuse([r.posterior for r in runs]),
-        notices=[n for r in runs for n in r.notices],
+        notices=[n for r in runs for n in r.notices] + left_out,
     )
     if runs[0].joints is not None:
         outcome.joints = fuse_joints([r.joints for r in runs], [r.name for r in runs])
@@ -110,11 +124,30 @@ def run(args: argparse.Namespace) -> dict:
     outcome.held_out = _validate(runs, validation, outcome)
     outcome.baseline, missing = baseline([r.result.window for r in runs], outcome.posterior)
     outcome.notices += missing
-    with interruptible():
-        files = write_results(outcome, out, _report)
-    report(args, outcome)
-    say(args, "wrote " + ", ".join(files.values()))
-    return {**outcome.to_dict(), "files": files}
+    return outcome
+
+
+def _identify_all(
+    args: argparse.Namespace,
+    bags: list[str],
+    robot: Robot,
+    config: Config,
+    stop: Callable[[], bool],
+) -> tuple[list[Run], list[str]]:
+    """Runs of the recordings up to a Ctrl-C, and notices of those that it left out.
+
+    Raises:
+        Stopped: before the first one had an iterate.
+    """
+    runs: list[Run] = []
+    for bag in bags:
+        try:
+            if not (runs and stop()):
+                runs.append(_identify(args, bag, robot, config, stop))
+        except Stopped:
+            if not runs:
+                raise
+    return runs, [f"{Path(bag).name}: not begun, and left out" for bag in bags[len(runs) :]]
 
 
 def _report(outcome: Outcome, out: Path) -> Path:
@@ -133,7 +166,7 @@ def _check_bags(args: argparse.Namespace) -> None:
         raise ConfigError(f"{twice} was given twice; give every recording once", twice)
 
 
-def _tare(args: argparse.Namespace, config: Config, robot: Robot) -> dict:
+def _tare(args: argparse.Namespace, config: Config, robot: Robot, stop: Callable[[], bool]) -> dict:
     """Finds torque scale and friction for the robot's YAML (`--tare`)."""
     if len(args.bags) > 1:
         raise ConfigError(f"--tare wants one recording, got {len(args.bags)}", args.bags)
@@ -143,11 +176,11 @@ def _tare(args: argparse.Namespace, config: Config, robot: Robot) -> dict:
         )
     if not args.tare > 0.0:
         raise ConfigError(f"--tare wants the robot's total mass, got {args.tare:g} kg", args.tare)
-    found_run = _identify(args, args.bags[0], robot, config)
+    found_run = _identify(args, args.bags[0], robot, config, stop)
     if found_run.joints is not None:
-        return _tare_joints(args, config, robot, found_run)
+        return _tare_joints(args, robot, found_run)
     found = tare(found_run, args.tare)
-    live = live_config(args, config)
+    live = live_config(args, args.links)
     path = write_tare(found, robot, live, args.robot, args.out, found_run.unfinished)
     for notice in found_run.notices:
         warn(notice)
@@ -165,10 +198,11 @@ def _tare(args: argparse.Namespace, config: Config, robot: Robot) -> dict:
     return result
 
 
-def _tare_joints(args: argparse.Namespace, config: Config, robot: Robot, run: Run) -> dict:
+def _tare_joints(args: argparse.Namespace, robot: Robot, run: Run) -> dict:
     """Finds joint parameters and friction for the robot's YAML (`--tare` with `--joints`)."""
     found = tare_joints(run, args.tare)
-    live = live_config(args, config)
+    # what was found stands in the YAML: it is not looked for again
+    live = live_config(args, args.links).updated({"estimator": {"joint_parameters": ""}})
     path = write_tare(found, robot, live, args.robot, args.out, run.unfinished)
     quantities = found.joints.quantities()
     for notice in [*run.notices, *joint_notices(found.joints)]:
@@ -189,8 +223,10 @@ def _tare_joints(args: argparse.Namespace, config: Config, robot: Robot, run: Ru
     }
 
 
-def _identify(args: argparse.Namespace, bag: str, robot: Robot, config: Config) -> Run:
-    with progress_bar(args, Path(bag).name) as progress, interruptible() as stop:
+def _identify(
+    args: argparse.Namespace, bag: str, robot: Robot, config: Config, stop: Callable[[], bool]
+) -> Run:
+    with progress_bar(args, Path(bag).name) as progress:
         run = estimate_run(args, bag, robot, config, progress, stop)
     say_counts(args, run.counts, name_among(args, bag))
     return run

@@ -12,11 +12,13 @@ from ..nodes.run_node import (
     NODES,
     build,
     default_name,
+    ends_after,
     log_to_stderr,
     stop_on_signals,
 )
 from ..nodes.run_node import run as serve
 from ..transport.base import Transport
+from .topics import add_topic_argument, topics_of
 
 _LIST = "\n".join(f"  {name:<17} {text}" for name, text in NODES.items())
 DESCRIPTION = f"""Run a node on the robot's network until it is interrupted. ROS 2 nodes see it as
@@ -34,6 +36,15 @@ EXAMPLES = [
     "prime node replay --bag recordings/go2_payload3 --loop",
     "prime node mpc --robot go2 --gait trot",
 ]
+_PLAYBACK = ("rate", "start", "duration", "loop", "clock")
+_OPTIONS = {  # that only some nodes have, and which
+    "config": ("estimator", "inertia_listener", "mpc"),
+    "no_mocap": ("estimator",),
+    "lowstate": ("estimator",),
+    "gait": ("mpc",),
+    "commands": ("unitree_bridge",),
+    **dict.fromkeys(("bag", "topic", *_PLAYBACK), ("replay",)),
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -59,6 +70,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--seconds", type=float, default=0.0, metavar="S", help="end after this time (default: run)"
     )
     _add_options_of_nodes(parser)
+    _add_options_of_replay(parser)
 
 
 def _add_network(parser: argparse.ArgumentParser) -> None:
@@ -82,61 +94,67 @@ def _add_network(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_options_of_nodes(parser: argparse.ArgumentParser) -> None:
-    """Adds options of single nodes; `args.of_nodes` tells which."""
-    parser.set_defaults(of_nodes=[])
-
-    def add(node: str, option: str, help: str, **kind) -> None:
-        action = parser.add_argument(option, help=f"{node}: {help}", **kind)
-        parser.get_default("of_nodes").append((node, option, action))
-
-    flag = dict(action="store_true")
-    seconds = dict(type=float, default=0.0, metavar="S")
-    add("estimator", "--no-mocap", "do not use motion capture", **flag)
-    add(
-        "estimator",
+    parser.add_argument(
+        "--no-mocap", action="store_true", help="estimator: do not use motion capture"
+    )
+    parser.add_argument(
         "--lowstate",
-        "read Unitree's lowstate in place of joint_states and imu",
-        **flag,
+        action="store_true",
+        help="estimator: read Unitree's lowstate in place of joint_states and imu",
     )
-    add("mpc", "--gait", "stand, trot, walk or bound", default="stand")
-    add(
-        "unitree_bridge",
+    parser.add_argument("--gait", help="mpc: stand, trot, walk or bound (default: stand)")
+    parser.add_argument(
         "--commands",
-        "hand on mpc/motor_commands as lowcmd, so that the robot moves",
-        **flag,
+        action="store_true",
+        help="unitree_bridge: hand on mpc/motor_commands as lowcmd, so that the robot moves",
     )
-    add("replay", "--bag", "rosbag2 folder, .mcap or .db3 file")
-    speed = "speed of time, 0 for as fast as possible (default: 1)"
-    add("replay", "--rate", speed, type=float, default=1.0)
-    add("replay", "--start", "begin at this second", **seconds)
-    add("replay", "--duration", "this much of the recording (default: to the end)", **seconds)
-    add("replay", "--loop", "begin again at the end", **flag)
-    add("replay", "--clock", "publish /clock and keep the recorded stamps", **flag)
 
 
-def _refuse_options_of_other_nodes(args: argparse.Namespace) -> None:
-    for node, option, action in args.of_nodes:
-        given = getattr(args, action.dest)
-        if node != args.node and given != action.default:
-            raise ConfigError(
-                f"{option} is of prime node {node}, and does nothing for the node {args.node}; "
-                "leave it out",
-                given,
-            )
+def _add_options_of_replay(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--bag", help="replay: rosbag2 folder, .mcap or .db3 file")
+    add_topic_argument(parser, "replay: ")
+    parser.add_argument(
+        "--rate",
+        type=float,
+        help="replay: speed of time, 0 for as fast as possible (default: 1)",
+    )
+    parser.add_argument("--start", type=float, metavar="S", help="replay: begin at this second")
+    parser.add_argument(
+        "--duration",
+        type=float,
+        metavar="S",
+        help="replay: this much of the recording (default: to the end)",
+    )
+    parser.add_argument("--loop", action="store_true", help="replay: begin again at the end")
+    parser.add_argument(
+        "--clock", action="store_true", help="replay: publish /clock and keep the recorded stamps"
+    )
 
 
 def run(args: argparse.Namespace) -> dict:
     """Runs the node; returns its counts when it ends."""
-    _refuse_options_of_other_nodes(args)
-    if not 0.0 <= args.seconds < threading.TIMEOUT_MAX:
-        raise ConfigError(
-            f"--seconds is {args.seconds:g}; give a number that is not negative", args.seconds
-        )
+    _check_options(args)
     silence = log_to_stderr()
     try:
         return _replay(args) if args.node == "replay" else _serve(args)
     finally:
         silence()
+
+
+def _check_options(args: argparse.Namespace) -> None:
+    """ConfigError where an option is given that this node does not have, or no time."""
+    if not 0.0 <= args.seconds < threading.TIMEOUT_MAX:
+        raise ConfigError(
+            f"--seconds is {args.seconds:g}; give a number that is not negative", args.seconds
+        )
+    for name, nodes in _OPTIONS.items():
+        value = getattr(args, name)
+        given = not (value is None or value is False or value == [])  # 0 is given, too
+        if given and args.node not in nodes:
+            hint = "; `prime replay` estimates a recording" if name == "bag" else ""
+            option = name.replace("_", "-")
+            what = f"--{option} is of {', '.join(nodes)}, the node is {args.node}"
+            raise ConfigError(what + hint, name)
 
 
 def _serve(args: argparse.Namespace) -> dict:
@@ -151,7 +169,7 @@ def _serve(args: argparse.Namespace) -> dict:
             "node": {"mocap": not args.no_mocap, **({"input": "lowstate"} if args.lowstate else {})}
         }
         changes = changes if args.no_mocap or args.lowstate else {}
-    if args.node == "mpc":
+    if args.node == "mpc" and args.gait is not None:
         options = {"gait": args.gait}
     if args.node == "unitree_bridge":
         options = {"commands": args.commands}
@@ -166,15 +184,13 @@ def _replay(args: argparse.Namespace) -> dict:
 
     if not args.bag:
         raise ConfigError("no recording to replay; give --bag FOLDER_OR_FILE")
-    playback = Playback(args.rate, args.clock, args.start, args.duration, args.loop)
-    transport = _transport(args)
-    node = ReplayNode(transport, args.bag, playback)
+    said = {name: getattr(args, name) for name in _PLAYBACK}
+    playback = Playback(**{name: value for name, value in said.items() if value is not None})
+    topics, transport = topics_of(args), _transport(args)
+    node = ReplayNode(transport, args.bag, playback, topics)
     stop = stop_on_signals()
-    if args.seconds:
-        timer = threading.Timer(args.seconds, stop.set)
-        timer.daemon = True
-        timer.start()
-    node.run(stop)
+    with ends_after(args.seconds, stop):
+        node.run(stop)
     transport.close()
     return {"sent": node.sent}
 

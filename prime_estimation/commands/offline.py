@@ -44,27 +44,22 @@ def add_offline_arguments(parser: argparse.ArgumentParser) -> None:
     add_progress_argument(parser)
 
 
+def live_config(args: argparse.Namespace, links: list[str] | None = None) -> Config:
+    """Configuration of the robot, where given with other links to be estimated."""
+    changes = {"robot": {"estimated_links": list(dict.fromkeys(links))}} if links else {}
+    return Config.load(args.robot, args.config).updated(changes, "command line")
+
+
 def offline_config(args: argparse.Namespace, links: list[str] | None = None) -> Config:
-    """Configuration of the robot with the command line's step and, where given, links."""
+    """`live_config` with the command line's step, of the estimate of a whole recording."""
     if not args.begin < args.end:
         raise ConfigError(
             f"nothing lies between --from {args.begin:g} and --to {args.end:g}; the first must be "
             "smaller",
             (args.begin, args.end),
         )
-    changes: dict = {"estimator": {"step": args.step}}
-    if links:
-        changes["robot"] = {"estimated_links": list(dict.fromkeys(links))}
-    return Config.load(args.robot, args.config).updated(changes, "command line")
-
-
-def live_config(args: argparse.Namespace, config: Config) -> Config:
-    """Configuration for the live node, of an offline one: with the robot's own time between nodes.
-
-    Joint parameters that were asked for are found then: the live node has its own.
-    """
-    step = Config.load(args.robot, args.config).estimator.step
-    return config.updated({"estimator": {"step": step, "joint_parameters": ""}}, "command line")
+    step = {"estimator": {"step": args.step}}
+    return live_config(args, links).updated(step, "command line")
 
 
 def out_folder(args: argparse.Namespace) -> Path:

@@ -122,9 +122,10 @@ def _where_it_lies(bag: str) -> str:
 def _out(args: argparse.Namespace) -> Path:
     if args.out:
         return Path(args.out)
-    runs = Path(RUNS)
-    runs.mkdir(exist_ok=True)
-    return runs / f"{Path(args.bag).stem}.mcap"
+    bag = Path(args.bag)
+    bag = bag if bag.name not in ("", "..") else bag.resolve()  # from inside of its folder
+    name = bag.stem if bag.suffix in (".mcap", ".db3") else bag.name  # a folder's may have points
+    return Path(RUNS) / f"{name}.mcap"
 
 
 def _without(names: str) -> list[str]:

@@ -6,18 +6,17 @@ from __future__ import annotations
 
 import argparse
 
-from ..errors import ConfigError
-from ..io.topics import LOWSTATE, ROLES
+from ..io.topics import LOWSTATE, ROLES, named_topics
 
 
-def add_topic_argument(parser: argparse.ArgumentParser) -> None:
-    """Adds `--topic`, for `topics_of`."""
+def add_topic_argument(parser: argparse.ArgumentParser, of: str = "") -> None:
+    """Adds `--topic`, for `topics_of`; `of`: what has it, before its help."""
     parser.add_argument(
         "--topic",
         action="append",
         default=[],
         metavar="SENSOR=NAME",
-        help=f"topic of a sensor ({', '.join([*ROLES, LOWSTATE])})",
+        help=f"{of}topic of a sensor ({', '.join([*ROLES, LOWSTATE])})",
     )
 
 
@@ -32,14 +31,4 @@ def add_span_arguments(parser: argparse.ArgumentParser) -> None:
 
 def topics_of(args: argparse.Namespace) -> dict[str, str]:
     """Topics that the user named (`--topic`), by sensor."""
-    pairs = args.topic
-    broken = [p for p in pairs if "=" not in p]
-    if broken:
-        raise ConfigError(f"--topic '{broken[0]}' has no '='; give SENSOR=NAME", broken)
-    topics: dict[str, str] = {}
-    for sensor, name in (p.split("=", 1) for p in pairs):
-        if not name or sensor in topics:
-            what = f"has the topics {topics[sensor]} and {name}" if name else "has no topic"
-            raise ConfigError(f"--topic: {sensor} {what}; give SENSOR=NAME, one for each", pairs)
-        topics[sensor] = name
-    return topics
+    return named_topics(args.topic, "--topic")

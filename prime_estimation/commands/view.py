@@ -38,6 +38,7 @@ EXAMPLES = [
 ]
 PATIENCE_S = 10.0  # for a word of a node, before it is said that there is none
 POLL_S = 0.05
+SIZE = "1280x800"  # of a video
 COURTESY = 10  # by which a view of a running node lowers its own priority
 
 
@@ -59,10 +60,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     kinds = ", ".join(KINDS)
     add("--record", metavar="FILE", help=f"write {kinds} and end (videos need a Chromium)")
     add("--start", type=float, default=0.0, metavar="S", help="begin here")
-    add("--duration", type=float, default=0.0, metavar="S", help="this much (default: to the end)")
-    add("--speed", type=float, default=1.0, help="seconds of data per second (default: 1)")
-    add("--rate", type=float, default=RATE, help=f"frames per second (default: {RATE:g})")
-    add("--size", default="1280x800", metavar="WxH", help="of a video (default: 1280x800)")
+    add("--duration", type=float, metavar="S", help="this much (default: to the end)")
+    add("--speed", type=float, help="seconds of data per second (default: 1)")
+    add("--rate", type=float, help=f"frames per second (default: {RATE:g})")
+    add("--size", metavar="WxH", help=f"of a video (default: {SIZE})")
     add_progress_argument(parser)
 
 
@@ -95,6 +96,7 @@ def _add_sources(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> dict:
     """Show, or record, until the end or an interrupt."""
     began = time.perf_counter()
+    _check_unused(args)
     targets = _targets(args)
     configs = _configs(args, len(targets))
     cut = _cut(args) if args.record else None
@@ -110,6 +112,21 @@ def run(args: argparse.Namespace) -> dict:
             return _record(args, page, cut)
         say(args, f"open {page.url} in a browser; Ctrl-C ends the view")
         return _show(args, page, began)
+
+
+def _check_unused(args: argparse.Namespace) -> None:
+    """ConfigError where something is said of what is not done, or no time to show."""
+    for name in ("no_mocap", "topic"):
+        if getattr(args, name) and not args.replay:
+            option = name.replace("_", "-")
+            raise ConfigError(f"--{option} is of --replay; add --replay, or leave it out", name)
+    for name in ("duration", "speed", "rate", "size"):
+        if getattr(args, name) is not None and not args.record:
+            raise ConfigError(f"--{name} is of --record; add --record, or leave it out", name)
+    for name in ("seconds", "start"):
+        if not 0.0 <= getattr(args, name) < float("inf"):
+            said = getattr(args, name)
+            raise ConfigError(f"--{name} is {said:g}; give a number that is not negative", said)
 
 
 def _targets(args: argparse.Namespace) -> list[tuple[str | None, str]]:
@@ -214,14 +231,15 @@ def _record(args: argparse.Namespace, page: ViewPage, cut: Cut) -> dict:
 
 def _cut(args: argparse.Namespace) -> Cut:
     check_kind(Path(args.record))
-    width, _, height = args.size.partition("x")
+    size = SIZE if args.size is None else args.size
+    width, _, height = size.partition("x")
     if not (width.isdigit() and height.isdigit()):
-        raise ConfigError(f"--size wants WIDTHxHEIGHT such as 1280x800, got {args.size}", args.size)
+        raise ConfigError(f"--size wants WIDTHxHEIGHT such as {SIZE}, got {size}", size)
     if not args.bag and not args.duration:
         raise ConfigError("how much of the running node is to be recorded? Give --duration S")
-    return Cut(
-        args.start, args.duration or float("inf"), args.rate, args.speed, (int(width), int(height))
-    )
+    rate = RATE if args.rate is None else args.rate
+    speed = 1.0 if args.speed is None else args.speed
+    return Cut(args.start, args.duration or float("inf"), rate, speed, (int(width), int(height)))
 
 
 def _wait_for_data(page: ViewPage, cut: Cut, progress) -> None:

@@ -57,7 +57,7 @@ class FootPairs:
         q, v = np.zeros(model.nq), np.zeros(model.nv)
         # rates are means over the step: so are the places
         middle = position - 0.5 * step * velocity
-        q[3:7], q[model.nq - nj :] = attitude.coeffs(), self.robot.coordinates(middle)
+        q[3:7], q[7:] = attitude.coeffs(), self.robot.coordinates(middle)
         v[3:6], v[model.nv - nj :] = rate, velocity
         return self._legs.evaluate(q, v, np.zeros(model.nv), torque)[:3]
 

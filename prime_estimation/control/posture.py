@@ -39,8 +39,14 @@ def standing_posture(robot: Robot) -> np.ndarray:
     the other, all of them alike.
 
     Raises:
-        RobotError: no such posture was found.
+        RobotError: no such posture was found, or joints are continuous.
     """
+    if robot.turning:
+        raise RobotError(
+            f"{robot.name}: a robot with continuous joints has no posture to stand in; give these "
+            "joints limits in the URDF",
+            robot,
+        )
     low, high = robot.joint_range
     low, high = low + MARGIN, high - MARGIN
     start = pin.neutral(robot.model)[7:]

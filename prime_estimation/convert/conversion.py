@@ -192,7 +192,7 @@ def _join_clock(
     velocity = None if velocity is None else np.where(np.isfinite(velocity), velocity, 0.0)
     both = position if velocity is None else np.hstack([position, velocity])
     fresh = fresh_rows(both, stamps, mapping.held.longest)
-    rows = seam_rows(mapping.seams, tables[name], stamps, fresh, position, velocity)
+    rows = seam_rows(mapping.seams, tables[name], stamps, fresh, position, velocity, stamped)
     if clock.from_rates:
         parts = np.split(np.arange(len(stamps)), rows)
         begin, told = stamps[0], []

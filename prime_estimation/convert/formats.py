@@ -123,9 +123,11 @@ def _parquet(path: Path) -> Content:
     content, table = Content(), parquet.read_table(path)
     for name in table.column_names:
         values = table[name].to_pylist()
-        if values and isinstance(values[0], (list, tuple)):
-            values = np.array(values, float)
-        elif values and not isinstance(values[0], (int, float, type(None))):
+        told = next((value for value in values if value is not None), None)
+        if isinstance(told, (list, tuple)):
+            missing = [None] * len(told)
+            values = [missing if value is None else value for value in values]
+        elif not isinstance(told, (int, float, type(None))):
             continue
         _add(content, name, np.array(values, float))
     return content

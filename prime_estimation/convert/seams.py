@@ -22,8 +22,9 @@ def seam_rows(
     fresh: np.ndarray,
     position: np.ndarray,
     velocity: np.ndarray | None,
+    stamped: np.ndarray | None = None,
 ) -> list[int]:
-    """Rows of the joints' file that begin a new part.
+    """Rows, among those with a stamp, that begin a new part.
 
     Args:
         settings: where they are said to be, and how they are found.
@@ -32,6 +33,7 @@ def seam_rows(
         fresh: (n,) rows with a new reading of the joints.
         position: (n, nj) [rad].
         velocity: (n, nj) [rad/s]; None: a jump is a step of the positions.
+        stamped: rows of the file that have a stamp, n of them; None: all.
 
     Raises:
         ConfigError: a row is outside of the file.
@@ -41,7 +43,9 @@ def seam_rows(
         number = table.scalar(row) if isinstance(row, str) else row
         if not table.first < number < table.first + table.rows:
             raise ConfigError(f"seams.rows: {table.path} has no row {number:g}", row)
-        rows.add(int(number) - table.first)
+        row_of = int(number) - table.first
+        rows.add(row_of if stamped is None else int(np.count_nonzero(stamped[:row_of])))
+    rows &= set(range(1, len(times)))  # of a part without any stamp nothing is left
     if settings.detect:
         rows |= set(_jumps(settings, times, fresh, position, velocity))
     # one cut is seen once, though given and found a few rows apart

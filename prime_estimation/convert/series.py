@@ -96,7 +96,8 @@ class Rows:
     def rotation(self, part: Rotation, name: str) -> np.ndarray:
         """(n, 4) quaternions xyzw."""
         file = part.file or self._file
-        quat = self._here(file, self._tables[file].rotation(part, f"{self._section}.{name}"))
+        quat = self._tables[file].rotation(part, f"{self._section}.{name}")
+        quat = self._here(file, quat if file == self._file else without_leaps(quat))
         return quat / np.linalg.norm(quat, axis=1, keepdims=True)
 
     def _here(self, file: str, values: np.ndarray) -> np.ndarray:
@@ -104,6 +105,19 @@ class Rows:
         if file == self._file:
             return values[stamped]
         return on_times(self.times, times, values[stamped])
+
+
+def without_leaps(quat: np.ndarray) -> np.ndarray:
+    """Quaternions (n, 4) with the signs at which none is far from the one before: q and -q are one.
+
+    Between a quaternion and its negative there is nothing to interpolate.
+    """
+    known = np.isfinite(quat).all(axis=1)
+    told = quat[known]
+    turns = np.concatenate([[1.0], np.where((told[1:] * told[:-1]).sum(axis=1) < 0.0, -1.0, 1.0)])
+    out = quat.copy()
+    out[known] = told * np.cumprod(turns)[: len(told), None]
+    return out
 
 
 def without_garbage(series: Series, limits: dict[str, float]) -> None:

@@ -4,7 +4,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -32,6 +34,8 @@ class Table:
     rows: int
     first: int
     _content: Content
+    _usual: int = 0  # rows of the file
+    _others: Mapping[str, int] = field(default_factory=dict)  # rows of what has more or fewer
 
     @property
     def notes(self) -> list[str]:
@@ -41,6 +45,12 @@ class Table:
     def column(self, name: str) -> np.ndarray:
         """(rows,) a column."""
         found = self._content.columns.get(name)
+        if found is None and name in self._others:
+            raise DataError(
+                f"{self.path}: '{name}' has {self._others[name]} rows where others have "
+                f"{self._usual}: is it transposed?",
+                name,
+            )
         if found is None:
             known = [*self._content.columns, *self._content.scalars]
             hint = did_you_mean(name, [*self._content.arrays, *known])
@@ -147,11 +157,21 @@ def open_table(log: Path, name: str, file: LogFile) -> Table:
     lengths = {name: len(column) for name, column in content.columns.items()}
     if not lengths:
         raise DataError(f"{path} holds no column of numbers", path)
-    # what is longer or shorter than most is no column of the rows
-    usual = max(set(lengths.values()), key=list(lengths.values()).count)
-    for column in [column for column, length in lengths.items() if length != usual]:
+    usual = _usual_length(file, lengths)
+    others = {column: length for column, length in lengths.items() if length != usual}
+    for column in others:
         del content.columns[column]
     rows = usual - file.drop_first - file.drop_last
     if rows < 2:
         raise DataError(f"{path} has {usual} rows, of which {max(rows, 0)} are left", path)
-    return Table(name, path, rows, file.drop_first, content)
+    return Table(name, path, rows, file.drop_first, content, usual, others)
+
+
+def _usual_length(file: LogFile, lengths: dict[str, int]) -> int:
+    """Rows of a file: as many as it has stamps, else as most of its numbers stand in."""
+    stamps = file.time.column if file.time is not None else ""
+    for name in [stamps] if isinstance(stamps, str) else stamps:
+        if name in lengths:
+            return lengths[name]
+    counts = Counter(lengths.values())
+    return max(counts, key=lambda length: length * counts[length])

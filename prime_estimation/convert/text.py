@@ -40,10 +40,7 @@ def read_text(
     Raises:
         DataError: there are no rows, or they have other columns than names.
     """
-    with path.open(encoding="utf-8-sig") as file:
-        first, second = file.readline(), file.readline()
-    if not (second if header else first).strip():
-        raise DataError(f"{path} has no rows", path)
+    first, lines, skip = _head(path, delimiter, header)
     _check_separator(path, delimiter, first)
     head = [part.strip().strip("\"'") for part in first.strip().split(delimiter)]
     if header:
@@ -54,16 +51,48 @@ def read_text(
             "header",
             path,
         )
-    skip = 1 if header else 0
     try:
         rows = np.loadtxt(
-            path, delimiter=delimiter, skiprows=skip, ndmin=2, encoding="utf-8-sig", quotechar='"'
+            path, delimiter=delimiter, skiprows=lines, ndmin=2, encoding="utf-8-sig", quotechar='"'
         )
     except ValueError:  # empty cells, words, rows of another length
         return _cell_by_cell(path, delimiter, skip, names, ends)
     if rows.shape[1] != len(names):
         raise DataError(f"{path}: {len(names)} names for {rows.shape[1]} columns", path)
     return TextRows(names, rows, [])
+
+
+def _head(path: Path, delimiter: str | None, header: bool) -> tuple[str, int, int]:
+    """Line that names the columns, or the first row; lines until rows begin, comments and without.
+
+    Lines that begin with '#' are comments; the last one before the rows names the columns where
+    nothing else does, as `numpy.savetxt` writes it.
+    """
+    comments, number, line = [], 0, ""
+    with path.open(encoding="utf-8-sig") as file:
+        for number, line in enumerate(file, 1):
+            if line.startswith("#"):
+                comments.append(line)
+            elif line.strip():
+                break
+        else:
+            raise DataError(f"{path} has no rows", path)
+        follows = any(row.strip() for row in file)
+    if not header:
+        return line, 0, 0
+    if comments and _is_number(line.split(delimiter)[0]):
+        return comments[-1].lstrip("# "), 0, 0
+    if not follows:
+        raise DataError(f"{path} has no rows", path)
+    return line, number, 1
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell.strip().strip("\"'"))
+    except ValueError:
+        return False
+    return True
 
 
 def _check_separator(path: Path, delimiter: str | None, first: str) -> None:

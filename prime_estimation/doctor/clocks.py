@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Streams that are stamped by different clocks: found before anything is compared, and moved."""
+"""Streams whose clocks differ, or were set: found before anything is compared, and put right."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -15,19 +16,64 @@ _SENSORS = ("joint_states", "imu", "mocap/pose", "joint_commands")
 _APART = 1.0  # s from stamp to arrival that streams may differ by: no transport takes longer, and
 # `delays` looks as far
 _STEADY = 0.2  # s of spread, beyond which stamps jump and no clock is told
+_SETTINGS = 0.01  # share of the messages: stamps that jump more often are by no clock that was set
 
 
 def on_one_clock(recording: Recording) -> tuple[Recording, list[Finding]]:
     """The recording with streams moved to the clock of most, and what was wrong.
 
+    Of a clock that was set while it was recorded one setting stays, that of most joint states.
     What arrived together was measured together, to a second: stamps that say otherwise are of
     another clock. Where arrivals do not tell, streams that have no time in common are named.
     """
-    found = []
+    recording, found = _of_one_setting(recording)
     for name, seconds in _offsets(recording):
         recording = recording.moved(name, -seconds)
         found.append(_other_clock(name, seconds))
     return recording, [*found, *_apart(recording)]
+
+
+def _of_one_setting(recording: Recording) -> tuple[Recording, list[Finding]]:
+    """The recording without messages of another setting of their clock, and which these were."""
+    found, streams = [], dict(recording.streams)
+    begin, end = -np.inf, np.inf  # arrivals of the joint states that stay
+    for name in sorted(streams, key=lambda name: name != "joint_states"):
+        stream = streams[name]
+        parts = _settings(stream)
+        if len(parts) > 1:
+            ahead = stream.stamps - stream.arrivals
+            within = (begin <= stream.arrivals) & (stream.arrivals <= end)
+            usual = float(np.median(ahead[max(parts, key=lambda part: within[part].sum())]))
+            levels = [float(np.median(ahead[part])) for part in parts]
+            others = [abs(level - usual) >= _APART for level in levels]
+            stay = np.concatenate(
+                [np.full(len(part), not other) for part, other in zip(parts, others)]
+            )
+            farthest = max((level - usual for level in levels), key=abs)
+            found.append(_clock_set(name, farthest, int((~stay).sum()), len(stream)))
+            streams[name] = stream.at(stay)
+        if name == "joint_states":
+            begin, end = streams[name].arrivals[[0, -1]]
+    return replace(recording, streams=streams), found
+
+
+def _settings(stream: Stream) -> list[np.ndarray]:
+    """Rows of a stream between jumps of its stamps against their arrivals."""
+    ahead = stream.stamps - stream.arrivals
+    cuts = np.flatnonzero(np.abs(np.diff(ahead)) >= _APART) + 1
+    if len(cuts) > max(2, _SETTINGS * len(stream)):
+        cuts = cuts[:0]
+    return np.split(np.arange(len(stream)), cuts)
+
+
+def _clock_set(name: str, seconds: float, count: int, of: int) -> Finding:
+    side = "ahead of" if seconds > 0.0 else "behind"
+    text = (
+        f"{name}: stamps of {count} of {of} messages are {abs(seconds):.3f} s {side} those of the "
+        "others, which arrive before or after them: they are left out here"
+    )
+    remedy = "a clock that was set while it was recorded, or stamps that are missing: look at it"
+    return Finding(f"clock.{name}.set", FAULT, text, {"seconds": seconds, "count": count}, remedy)
 
 
 def _offsets(recording: Recording) -> Iterator[tuple[str, float]]:

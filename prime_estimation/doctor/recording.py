@@ -44,6 +44,11 @@ class Stream:
     def __len__(self) -> int:
         return len(self.stamps)
 
+    def at(self, rows: np.ndarray) -> "Stream":
+        """The readings of some rows."""
+        values = {name: value[rows] for name, value in self.values.items()}
+        return Stream(self.stamps[rows], self.arrivals[rows], values)
+
 
 @dataclass(frozen=True)
 class Recording:
@@ -159,9 +164,10 @@ def _foot_streams(bag: BagReader, start_ns: int, span: float, streams: dict) -> 
         rows = [(a, m) for _, a, m in bag.messages([topic.name]) if a - start_ns <= span]
         if not rows:
             continue
-        feet[name] = list(rows[0][1].name)
+        feet[name] = list(dict.fromkeys(foot for _, m in rows for foot in m.name))
         stamps = np.array([stamp_ns(m.header) - start_ns for _, m in rows]) * 1e-9
         arrivals = np.array([a - start_ns for a, _ in rows]) * 1e-9
-        force = np.array([m.force for _, m in rows], float)
+        told = [dict(zip(m.name, m.force)) for _, m in rows]
+        force = np.array([[row.get(foot, np.nan) for foot in feet[name]] for row in told], float)
         streams[name] = Stream(stamps, arrivals, {"force": force})
     return feet

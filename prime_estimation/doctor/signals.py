@@ -19,6 +19,7 @@ _EDGE = 0.2  # s left out at both ends, and around gaps, where the smoothing has
 _GAP = 0.05  # s without a sample that is no interpolation any more
 _LEVEL = 1.0  # 1/s, by which the vertical follows the specific force
 SHORTEST = 2.0  # s of data without which nothing can be told
+LONGEST = 100.0  # s of stamps in a second of recording, which no clock gives
 
 
 @dataclass(frozen=True)
@@ -83,6 +84,12 @@ def signals_of(recording: Recording, robot: Robot) -> Signals:
     needed = [joints] + ([imu] if robot.imu_joint is not None and imu is not None else [])
     begin = max(float(s.stamps.min()) for s in needed)
     end = min(float(s.stamps.max()) for s in needed)
+    if end - begin > LONGEST * max(1.0, recording.seconds):
+        raise DataError(
+            f"{recording.path}: stamps of joint states and IMU go from {begin:.3g} to {end:.3g} s "
+            f"in {recording.seconds:.1f} s of recording: are they of a clock, and in its units?",
+            recording.path,
+        )
     t = np.arange(begin, end, STEP)
     if not t.size:
         spans = " and ".join(f"{s.stamps.min():.1f} to {s.stamps.max():.1f} s" for s in needed)
@@ -149,8 +156,10 @@ def _standing(recording: Recording, robot: Robot, t: np.ndarray) -> np.ndarray |
     stream, feet = recording.get("contacts"), recording.feet.get("contacts", [])
     if stream is None or not set(robot.feet) <= set(feet):
         return None
-    flags = _on_grid(stream, "force", t)
-    return flags[:, [feet.index(foot) for foot in robot.feet]] > 0.5
+    own = stream.values["force"][:, [feet.index(foot) for foot in robot.feet]]
+    if not np.isfinite(own).all(axis=1).any():
+        return None
+    return _on_grid(replace(stream, values={"force": own}), "force", t) > 0.5
 
 
 def _on_grid(stream: Stream, name: str, t: np.ndarray, turning=()) -> np.ndarray:

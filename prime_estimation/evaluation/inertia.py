@@ -112,7 +112,7 @@ def true_parameters(truth: dict, link: str, time: float) -> np.ndarray:
     else:
         changes, before = payload_changes(truth), truth.get("bodies_before")
         bodies = before if before and changes and time < changes[0] else truth["bodies_true"]
-    parameters = np.ravel(bodies[link].get("pin_dynamic_parameters", ()))
-    if len(parameters) != 10:
+    parameters = np.ravel(bodies.get(link, {}).get("pin_dynamic_parameters", ()))
+    if len(parameters) != 10 or parameters.dtype.kind not in "fi":
         raise DataError(f"the truth has no pin_dynamic_parameters (10 numbers) of {link}", link)
     return parameters

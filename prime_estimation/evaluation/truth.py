@@ -64,7 +64,7 @@ def _check(path: Path, truth: object) -> None:
     for event in events:
         if not isinstance(event, dict) or not _is_number(event.get("t")):
             refuse(f"an event of payload_events has a time t [s], got {event!r}")
-        _check_bodies(event.get("bodies", 0), "bodies of payload_events", refuse)
+        _check_bodies(event.get("bodies") or 0, "bodies of payload_events", refuse)
 
 
 def _check_bodies(bodies: object, name: str, refuse) -> None:

@@ -93,12 +93,19 @@ class Machine:
             "armature": armature,
             "viscous": robot.joint_damping,
             "dry": robot.joint_friction,
-            "stribeck_velocity": np.full(self.nj, STRIBECK_VELOCITY),
-            "gain": np.ones(self.nj),
+            "stribeck": robot.stribeck,
+            "stribeck_velocity": np.where(
+                robot.stribeck > 0.0, robot.stribeck_velocity, STRIBECK_VELOCITY
+            ),
+            "gear_loss": robot.gear_loss,
+            # a robot's scale, offset, delay and zeros are those of readings, these of what is true
+            "gain": 1.0 / robot.torque_scale,
+            "offset": -robot.torque_offset / robot.torque_scale,
+            "zero": -robot.joint_zeros,
         }
-        self.nominal = np.concatenate(
-            [pi, *per_joint.values(), np.zeros(len(self._payloads.names) + len(WHOLE))]
-        )
+        whole = np.zeros(len(self._payloads.names) + len(WHOLE))
+        whole[-1] = -robot.config.torque_delay
+        self.nominal = np.concatenate([pi, *per_joint.values(), whole])
 
     def index(self, name: str) -> int:
         """Place of a parameter.

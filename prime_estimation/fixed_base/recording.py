@@ -27,7 +27,8 @@ class JointRecording:
             nowhere.
 
     Raises:
-        DataError: shapes do not fit, time does not increase, or too few samples.
+        DataError: shapes do not fit, time does not increase, too few samples, or some that are no
+            numbers.
     """
 
     time: np.ndarray
@@ -41,7 +42,8 @@ class JointRecording:
                 f"a recording needs at least {SHORTEST} samples at increasing times, got "
                 f"{len(self.time)}; sort it, or choose a longer part of it"
             )
-        for name in ("position", "torque", *(("rate",) if self.rate is not None else ())):
+        sensors = ("position", *(("rate",) if self.rate is not None else ()))
+        for name in ("torque", *sensors):
             shape = getattr(self, name).shape
             if len(shape) != 2 or shape[0] != len(self.time):
                 raise DataError(
@@ -49,6 +51,15 @@ class JointRecording:
                 )
         if not np.isfinite(self.torque).all():
             raise DataError("a torque is not finite; leave out the rows without torque")
+        for name in sensors:
+            missing = np.sum(~np.isfinite(getattr(self, name)), axis=0)
+            holed = np.flatnonzero((missing > 0) & (missing < len(self.time)))
+            if len(holed):
+                raise DataError(
+                    f"{name}, column {holed[0]}, is not finite in {missing[holed[0]]} of "
+                    f"{len(self.time)} rows; leave out these rows, or all of the column where no "
+                    "sensor is"
+                )
 
     @cached_property
     def measured(self) -> np.ndarray:

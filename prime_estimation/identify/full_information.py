@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .. import _core
-from ..errors import InitializationError
+from ..errors import InitializationError, Stopped
 from ..estimator import Estimator
 from ..mhe.initialization import batch_inputs
 from ..mhe.problem import Problem
@@ -128,8 +128,9 @@ def smooth_forward(
     """Carry the sliding window of a fresh estimator through all measurements.
 
     Raises:
-        InitializationError: it was lost on the way. KeyboardInterrupt: stopped.
+        InitializationError: it was lost on the way. Stopped: it was asked to stop.
     """
+    estimator.problem.one_ground = True  # as the window has it that begins with this guess
     expected = estimator.problem.measurements.expected
     ms = {m.stamp_ns: expected(m) for m in measurements}
     states, controls, changes, alarms = {}, {}, [], 0
@@ -152,7 +153,7 @@ def smooth_forward(
         if k % 20 == 0:
             progress(k / len(ms))
             if stop():
-                raise KeyboardInterrupt
+                raise Stopped
     if len(states) < 2:
         raise InitializationError(f"too few measurements for a start: {len(ms)} nodes", len(ms))
     return ForwardPass(estimator, [ms[t] for t in sorted(states)], states, controls, changes)

@@ -12,7 +12,7 @@ from itertools import combinations
 import numpy as np
 
 from ..errors import DataError
-from .posterior import Posterior, Quantity
+from .posterior import Posterior, Quantity, whitened_information
 from .single import Run
 
 CONTRADICTION = 4.0  # standard deviations between two recordings
@@ -33,11 +33,7 @@ def fuse(posteriors: list[Posterior]) -> Posterior:
     root, n = first.prior_root, len(first.theta)
     total, vector, weights = np.eye(n), np.zeros(n), []
     for p in posteriors:
-        whitened = np.linalg.solve(root, np.linalg.solve(root, p.covariance).T)
-        information = np.linalg.inv(0.5 * (whitened + whitened.T))
-        values, vectors = np.linalg.eigh(information - np.eye(n))
-        # round-off must not take away what the prior knows
-        data = (vectors * np.maximum(values, 0.0)) @ vectors.T
+        data = whitened_information(p.covariance, root)
         total += data
         vector += (data + np.eye(n)) @ np.linalg.solve(root, p.theta - p.prior)
         weights.append(np.trace(p.covariance) ** -1)

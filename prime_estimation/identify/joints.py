@@ -16,7 +16,7 @@ from ..mhe.joint_parameters import GAINS, MODEL_ERROR, ZEROS, JointBlock
 from ..mhe.layout import block_diagonal
 from ..mhe.problem import Problem
 from ..mhe.window import Window
-from .posterior import SHRUNK
+from .posterior import SHRUNK, whitened_information
 from .systematic import COMMON, scale_response
 
 CONTRADICTION = 4.0  # standard deviations between two recordings
@@ -193,6 +193,9 @@ def _behind(blocks, name: str) -> tuple[int, int]:
 def fuse_joints(posteriors: list[JointPosterior], names: list[str]) -> JointPosterior:
     """Joint parameters of several recordings of one robot; the prior counts once.
 
+    As `fusion.fuse`, of what posteriors are by noise alone: they are `MODEL_ERROR` wider, and so is
+    the prior's part in them.
+
     Raises:
         DataError: two recordings contradict each other.
     """
@@ -212,11 +215,13 @@ def fuse_joints(posteriors: list[JointPosterior], names: list[str]) -> JointPost
             raise DataError(f"{what}. Another machine? Identify them one by one", names)
     prior_mean = np.concatenate([b.mean for b in blocks])
     root = block_diagonal([b.prior_root for b in blocks])
-    prior = np.linalg.inv(root @ root.T)
-    data = [np.linalg.inv(c) - prior for c in covariances]
-    vector = sum((d + prior) @ (m - prior_mean) for d, m in zip(data, means))
-    covariance = np.linalg.inv(prior + sum(data))
-    mean = prior_mean + covariance @ vector
+    total, vector = np.eye(len(root)), np.zeros(len(root))
+    for m, c in zip(means, covariances):
+        data = whitened_information(c / MODEL_ERROR**2, root)
+        total += data
+        vector += (data + np.eye(len(root))) @ np.linalg.solve(root, m - prior_mean)
+    covariance = MODEL_ERROR**2 * root @ np.linalg.inv(total) @ root.T
+    mean = prior_mean + root @ np.linalg.solve(total, vector)
     first = posteriors[0]
     by_gain = np.mean([p.by_gain[rows] for p, rows in zip(posteriors, parts)], axis=0)
     none = np.zeros(len(mean))

@@ -35,7 +35,8 @@ class Outcome:
     """Outcome of `prime identify`.
 
     Attributes:
-        config: for the live node. runs: one per recording. posterior: of all together.
+        config: that of the live node: without step and joint parameters of the identification.
+        runs: one per recording. posterior: of all together.
         baseline: dynamic parameters (10,) by link, by method; empty when it could not be computed.
         held_out: fit of recordings that were not used, with the nominal, identified and their own
             best inertia.
@@ -132,13 +133,7 @@ class Outcome:
                 + ("" if q.observable else ", not observable")
                 for q in self.joints.quantities()
             ]
-        return (
-            "\n".join(lines)
-            + "\n"
-            + yaml.safe_dump(
-                {k: content[k] for k in ("robot", "noise", "estimator")}, sort_keys=False
-            )
-        )
+        return "\n".join(lines) + "\n" + yaml.safe_dump(content, sort_keys=False)
 
 
 def equivalent_box(pi: np.ndarray) -> dict:

@@ -165,6 +165,17 @@ class Posterior:
         return slice(10 * i, 10 * i + 10)
 
 
+def whitened_information(covariance: np.ndarray, root: np.ndarray) -> np.ndarray:
+    """Information (n, n) that data told beside the prior, whitened by the prior's root.
+
+    Round-off and systematic errors must not take away what the prior knows.
+    """
+    whitened = np.linalg.solve(root, np.linalg.solve(root, covariance).T)
+    information = np.linalg.inv(0.5 * (whitened + whitened.T))
+    values, vectors = np.linalg.eigh(information - np.eye(len(root)))
+    return (vectors * np.maximum(values, 0.0)) @ vectors.T
+
+
 def to_psi(pi: np.ndarray) -> np.ndarray:
     """Mass, com and tensor about the com, (xx, xy, yy, xz, yz, zz), of dynamic parameters."""
     tensor = inertia_about_com(pi)

@@ -90,9 +90,13 @@ def load(
     topics: Mapping[str, str] | None,
     span: tuple[float, float],
     counted: Callable[[Mapping[str, int]], None] = lambda counts: None,
-) -> list[Measurement]:
-    """Measurements of a recording that is long enough for an identification."""
-    options = dict(mocap=mocap, topics=topics, span=span, counted=counted)
+) -> tuple[list[Measurement], float]:
+    """Measurements of a recording that is long enough for an identification.
+
+    And the second of the recording at which they begin.
+    """
+    began: list[float] = []
+    options = dict(mocap=mocap, topics=topics, span=span, counted=counted, began=began.append)
     ms = measurements(bag, robot, config.estimator.step, **options)
     if len(ms) < FEWEST_NODES:
         step = config.estimator.step
@@ -101,7 +105,7 @@ def load(
             f"({FEWEST_NODES * step:g} s) or more",
             bag,
         )
-    return _without_filled(ms)
+    return _without_filled(ms), began[0]
 
 
 def _without_filled(ms: list[Measurement]) -> list[Measurement]:
@@ -163,11 +167,11 @@ def identify_run(
 
     Raises:
         DataError: too short, or it does not fit the robot. InitializationError: the estimate was
-            lost. KeyboardInterrupt: stopped before the first iteration.
+            lost. Stopped: before the first iteration.
     """
     _check_links(robot)
     name, notices, counts = Path(bag).name, [], Counter()
-    ms = load(bag, robot, config, mocap, topics, span, counts.update)
+    ms, first = load(bag, robot, config, mocap, topics, span, counts.update)
     _check_torques(bag, ms)
     began = time.perf_counter()
     # the sliding window's states are only a guess here: one iteration per node
@@ -176,7 +180,7 @@ def identify_run(
     passage, since = smooth_forward(estimator, ms, lambda f: progress(0.5 * f), stop), 0
     if passage.changes_ns:
         since = passage.changes_ns[-1]
-        notices.append(_after_change(name, ms, since, span[0]))
+        notices.append(_after_change(name, ms, since, first))
     noise = {
         "accelerometer_model": min(MISSED_ACCELERATION, config.noise.accelerometer_model),
         "force_dof": min(FORCE_DOF, config.noise.force_dof),
@@ -191,7 +195,7 @@ def identify_run(
             f"{name}: {why} after {len(result.history)} iterations; the last iterate is used"
         )
     counts.update(estimator.problem.measurements.refused)
-    run = _summary(name, result, ms[0].stamp_ns, span[0], notices)
+    run = _summary(name, result, ms[0].stamp_ns, first, notices)
     run.counts = dict(counts)
     check_fit(bag, run)
     progress(0.85)

@@ -142,11 +142,11 @@ def write_tare(
     out = Path(out)
     out.mkdir(parents=True, exist_ok=True)
     content = robot_content(str(source), config)
-    content.setdefault("robot", {}).update(_robot_changes(found, robot))
-    content.setdefault("noise", {}).update(_noise_changes(found))
+    changes = {"robot": _robot_changes(found, robot), "noise": _noise_changes(found)}
     if np.isfinite(found.friction):
-        estimator = content.setdefault("estimator", {})
-        estimator["friction"] = round(found.friction, 4)
+        changes["estimator"] = {"friction": round(found.friction, 4)}
+    for section, values in changes.items():
+        content[section] = {**content.get(section, {}), **values}
     path = out / f"{robot.name}.yaml"
     run = f"a run of {found.mass_known:g} kg"
     what = "Torque scale" if isinstance(found, Tare) else "Joint parameters"

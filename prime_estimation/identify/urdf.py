@@ -14,7 +14,7 @@ import numpy as np
 import pinocchio as pin
 
 from ..errors import RobotError
-from ..robot import Robot, urdf_path
+from ..robot import Robot, mesh_path, urdf_path
 
 
 def patch_urdf(robot: Robot, inertias: dict[str, np.ndarray], out: str | Path) -> list[str]:
@@ -62,8 +62,18 @@ def patch_urdf(robot: Robot, inertias: dict[str, np.ndarray], out: str | Path) -
         _write(links[carrier[0]], carrier[1].actInv(pin.Inertia.FromDynamicParameters(rest)))
     out = Path(out)
     out.parent.mkdir(parents=True, exist_ok=True)
+    _keep_meshes(tree.getroot(), urdf_path(robot.config).resolve().parent, out.resolve().parent)
     tree.write(out, encoding="utf-8", xml_declaration=True)
     return notices
+
+
+def _keep_meshes(root: ET.Element, before: Path, now: Path) -> None:
+    """Let a URDF in another folder find the meshes that lay around it before."""
+    for mesh in root.iter("mesh"):
+        name = mesh.get("filename", "")
+        file = mesh_path(name, before)
+        if file.is_file() and not mesh_path(name, now).is_file():
+            mesh.set("filename", file.resolve().as_uri())
 
 
 def _fixed_parts(

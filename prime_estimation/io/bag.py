@@ -40,7 +40,7 @@ class BagReader:
     """
 
     def __init__(self, path: str | Path):
-        self.path = Path(path)
+        self.path = Path(path).expanduser()
         self.rejected: Counter[str] = Counter()
         self._sources, self.notice = open_sources(self.path)
         connections = [c for source in self._sources for c in source.connections]

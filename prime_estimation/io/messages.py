@@ -120,7 +120,9 @@ class MessageReader:
         """
         stamp = arrival_ns
         try:
-            if hasattr(message, "motor_cmd"):  # Unitree's LowCmd, which has no stamp
+            if hasattr(message, "gyroscope"):  # Unitree's IMUState, which has no stamp
+                message = self.lowstate.secondary_imu(message, arrival_ns)
+            if hasattr(message, "motor_cmd"):  # nor has its LowCmd
                 message = commanded(message)
             elif (stamp := stamp_ns(message.header)) == 0:
                 self.counts[f"{role}: no stamp, arrival time taken"] += 1

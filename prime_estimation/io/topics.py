@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from ..errors import DataError
+from ..errors import ConfigError, DataError
 from ..sensors import SENSORS
 from ..sensors.sensor import Role
 
@@ -71,12 +71,36 @@ def find_sensor_topics(
         if len(candidates) > 1:
             names = ", ".join(f"{t.name} ({t.count})" for t in candidates)
             raise DataError(
-                f"several topics could be {role}: {names}; choose one with --topic {role}=NAME",
+                f"several topics could be {role}: {names}; choose one with --topic {role}=NAME "
+                f"(of a ROS 2 node or launch file: bag_topics:={role}=NAME)",
                 candidates,
             )
         if candidates:
             found[role] = candidates[0].name
     return found
+
+
+def named_topics(pairs: Iterable[str], option: str) -> dict[str, str]:
+    """Topics that the user named, `SENSOR=NAME`, by sensor.
+
+    Args:
+        pairs: as given.
+        option: that they were given with.
+
+    Raises:
+        ConfigError: one of them is no pair, or a sensor has none or two.
+    """
+    pairs = list(pairs)
+    broken = [p for p in pairs if "=" not in p]
+    if broken:
+        raise ConfigError(f"{option} '{broken[0]}' has no '='; give SENSOR=NAME", broken)
+    topics: dict[str, str] = {}
+    for sensor, name in (p.split("=", 1) for p in pairs):
+        if not name or sensor in topics:
+            what = f"has the topics {topics[sensor]} and {name}" if name else "has no topic"
+            raise ConfigError(f"{option}: {sensor} {what}; give SENSOR=NAME, one for each", pairs)
+        topics[sensor] = name
+    return topics
 
 
 def _candidates(role: Role, topics: Mapping[str, Topic]) -> list[Topic]:

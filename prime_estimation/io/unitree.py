@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 from collections import Counter
 from collections.abc import Collection
@@ -14,6 +15,7 @@ import numpy as np
 from ..errors import ConfigError
 from .to_messages import Make, header
 
+log = logging.getLogger("prime.unitree")
 ROLES_IN_LOWSTATE = ("joint_states", "imu", "foot_force")
 _LEGS = tuple(
     f"{leg}_{joint}_joint" for leg in ("FR", "FL", "RR", "RL") for joint in ("hip", "thigh", "calf")
@@ -66,6 +68,11 @@ class Family:
         """What one message holds."""
         return tuple(r for r in ROLES_IN_LOWSTATE if r != "foot_force" or self.feet)
 
+    def imu_apart(self, frame: str) -> SecondaryImu | None:
+        """The IMU in this frame, where it has a message of its own; None: it is in the LowState."""
+        second = self.secondary_imu
+        return second if second is not None and second.frame == frame else None
+
 
 FAMILIES = {
     "unitree_go": Family("unitree_go/msg/LowState", _LEGS, feet=_FEET),
@@ -95,7 +102,8 @@ def family_of(robot_name: str) -> Family:
     found = FAMILIES.get(_ROBOTS.get(robot_name, robot_name))
     if found is None:
         raise ConfigError(
-            f"'{robot_name}' has no known LowState; known are {', '.join([*_ROBOTS, *FAMILIES])}",
+            f"'{robot_name}' has no known LowState; known are {', '.join([*_ROBOTS, *FAMILIES])}. "
+            "A robot of yours that speaks one of these is to be named so (robot.name)",
             robot_name,
         )
     return found
@@ -107,7 +115,8 @@ class TickClock:
     The counter is regular but has an unknown origin and drifts; the arrival is absolute but comes
     late by a varying delay. `stamp = tick + offset`, the offset being the lower envelope of arrival
     - tick: it follows a smaller one at once (as far as stamps stay increasing) and a larger one by
-    `DRIFT`. So stamps are regular, and late by the smallest delay only.
+    `DRIFT`. So stamps are regular, and late by the smallest delay only. Where the counter stands,
+    as that of a simulator that does not fill it in, stamps are times of arrival.
 
     Attributes:
         jitter_ms: how much later than the stamp messages arrive, running mean.
@@ -120,20 +129,29 @@ class TickClock:
     TICK_NS = 1_000_000
     RESTART_NS = 500_000_000
     STEPS, SETTLED = 32, 10  # different ones that are remembered; before that, none is usual
+    STANDING = 10  # messages with one counter: it comes twice where these come faster than it
 
     def __init__(self):
         self.jitter_ms = 0.0
         self.restarts = self.skipped = 0
         self._steps: Counter[int] = Counter()
         self._tick: int | None = None
-        self._offset_ns = 0
+        self._offset_ns = self._same = 0
+
+    @property
+    def stands(self) -> bool:
+        """Whether the newest messages had all the same counter."""
+        return self._same >= self.STANDING
 
     def stamp(self, tick: int, arrival_ns: int) -> int:
         """Stamp [ns] of the message with this tick that arrived then."""
         offset = arrival_ns - tick * self.TICK_NS
         late = offset - self._offset_ns
         step = 0 if self._tick is None else (tick - self._tick) * self.TICK_NS
-        if self._tick is None or step < 0 or abs(late) > self.RESTART_NS:
+        self._same = self._same + 1 if tick == self._tick else 0
+        if self.stands:
+            self._offset_ns = offset
+        elif self._tick is None or step < 0 or abs(late) > self.RESTART_NS:
             self.restarts += self._tick is not None
             self._offset_ns, late = offset, 0
         else:
@@ -171,7 +189,7 @@ class LowStateReader:
     def __init__(self, family: Family, make: Make, imu_frame: str = "imu"):
         self.family, self.clock, self.counts = family, TickClock(), Counter()
         self._make, self._imu_frame = make, imu_frame
-        self._names = list(family.joints)
+        self._names, self._stood = list(family.joints), False
 
     def read(
         self, message, arrival_ns: int, wanted: Collection[str] = ROLES_IN_LOWSTATE
@@ -184,8 +202,14 @@ class LowStateReader:
             self.counts["lowstate: ankles and waist in motor coordinates (mode_pr is not 0)"] += 1
             return {}
         stamp_ns = self.clock.stamp(int(message.tick), arrival_ns)
+        self._tell_standing()
         split = {"joint_states": self._joints, "imu": self._trunk_imu, "foot_force": self._feet}
         return {r: split[r](message, stamp_ns) for r in self.family.roles if r in wanted}
+
+    def _tell_standing(self) -> None:
+        if self.clock.stands and not self._stood:
+            log.warning("lowstate: its counter (tick) stands: stamped as the messages arrive")
+        self._stood = self.clock.stands
 
     def _trunk_imu(self, message, stamp_ns: int):
         return self.imu(getattr(message, self.family.imu), stamp_ns, self._imu_frame)

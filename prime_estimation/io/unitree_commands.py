@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import ConfigError
-from .to_messages import Make
+from .to_messages import Make, header
 from .unitree import FAMILIES, Family
 
 SERVO = 1  # mode of a motor that obeys
@@ -196,6 +196,20 @@ def crc32_mpeg2(data: bytes) -> int:
     """
     reflected = zlib.crc32(data.translate(_REVERSED)) ^ 0xFFFFFFFF
     return int(f"{reflected:032b}"[::-1], 2)
+
+
+def motor_commands(make: Make, stamp_ns: int, message):
+    """prime_estimation_msgs/MotorCommands of a LowCmd; ValueError as `commanded`."""
+    c = commanded(message)
+    return make("prime_estimation_msgs/msg/MotorCommands")(
+        header=header(make, stamp_ns, ""),
+        name=list(c.name),
+        position=c.position,
+        velocity=c.velocity,
+        effort=c.effort,
+        stiffness=c.stiffness,
+        damping=c.damping,
+    )
 
 
 def _numbers(value):

@@ -20,6 +20,8 @@ SHORTEST = 3  # nodes of a stance
 GUESSED = 0.005  # deviation of the place of a stance by what is guessed [m]
 FLAT = 0.002  # deviation of stances that is none of a ground [m]
 STEP = 0.01  # and that which even a few are too far apart for on a floor
+LIFTED = 0.03  # way of a sole that has stepped: one that begins to lift has stood so far [m]
+SKEW = 0.01  # deviation of the vertical by what is felt in a batch; up to 15 mrad were seen [rad]
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,11 @@ def stances_of(loads: np.ndarray, soles: np.ndarray) -> list[Stance]:
     return stances or [Stance(0, np.average(soles, axis=0, weights=loads), sure=False)]
 
 
+def all_stances(loads: np.ndarray, soles: np.ndarray) -> list[list[Stance]]:
+    """Stances of each foot by the loads (n, nf) and soles (n, nf, 3) of all."""
+    return [stances_of(*of_foot) for of_foot in zip(loads.T, soles.transpose(1, 0, 2))]
+
+
 def _in_order(stances: list[list[Stance]]) -> list[Stance]:
     """Stances of all feet that carry."""
     return sorted((s for own in stances for s in own if s.sure), key=lambda stance: stance.node)
@@ -66,6 +73,26 @@ def slope_of(stances: list[list[Stance]]) -> Slope:
     if footholds.few:
         return Slope(np.zeros(2), TERRAIN.slope, level=away < STEP)
     return footholds.slope() if away > FLAT else Slope(np.zeros(2), 0.0, level=True)
+
+
+def is_floor(stances: list[list[Stance]], skew: float = 0.0) -> bool:
+    """Whether the ground is seen to be a level floor, beside motion capture.
+
+        min over s:  mean (z - s . (x, y))^2 / FLAT^2 + |s|^2 / skew^2  <  1
+
+    Feet that were not seen to stand count: without a floor the tilt is as good.
+
+    Args:
+        stances: of all feet.
+        skew: deviation of the vertical by which their places are told [rad].
+    """
+    places = np.array([s.place for own in stances for s in own])
+    flat, heights = np.split(places - places.mean(axis=0), [2], axis=1)
+    rest = np.mean(heights**2)
+    if skew:
+        inner, cross = flat.T @ flat / len(flat), flat.T @ heights[:, 0] / len(flat)
+        rest -= cross @ np.linalg.solve(inner + (FLAT / skew) ** 2 * np.eye(2), cross)
+    return bool(rest < FLAT**2)
 
 
 def footholds_of(stances: list[Stance], n: int) -> np.ndarray:

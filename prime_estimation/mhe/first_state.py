@@ -141,7 +141,8 @@ class FirstState:
             "softness": e.softness_stddev,
         }
         if self._problem.floating:
-            guessed = UNEVEN_TILT if uneven else FIRST_ATTITUDE
+            # a tracked body may lean by more
+            guessed = UNEVEN_TILT if uneven and not located else FIRST_ATTITUDE
             tilt = CONTINUED_TILT if continued else guessed
             heading = FIRST_ATTITUDE if located else DEFINED
             parts["rotation"] = [tilt, tilt, heading]

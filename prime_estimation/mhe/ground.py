@@ -19,6 +19,7 @@ from ..sensors.frames import WorldMotion
 from .creep import Creep
 from .knowledge import renew
 from .landings import Landings
+from .leaning import Leaning
 from .load_by_motion import LoadByMotion
 from .planes import Planes
 from .problem import Problem
@@ -53,7 +54,7 @@ class Ground:
         self.stance = LoadHysteresis(feet, on, on * GROUND.release_share, GROUND.release_nodes)
         self._touchdowns = Touchdowns(self.stance, problem.dt)
         self._footholds = Footholds(feet)
-        self._landings = Landings(problem, feet)
+        self._landings, self._leaning = Landings(problem, feet), Leaning(problem)
         self._rising = Rising()
         if "slope" in problem.layout:
             problem.dynamics.anchor = np.zeros((feet, 2))
@@ -62,6 +63,7 @@ class Ground:
         # by which feet go down on hard ground [m/N]
         self._compliance = 1.0 / problem.dynamics.stiffness(0.0) if self._may_sink else 0.0
         self._uneven, self._fades = 0.0, math.exp(-problem.dt / INTERVAL.memory)
+        self._guessed, self._forgets = 0.0, math.exp(-problem.dt / INTERVAL.start_memory)
         self.creep, self._soles = Creep(problem), Soles(problem)
         self._untold = LoadByMotion(problem)
         self._laid = [Slope(np.zeros(2), 0.0, level=True)] * feet  # the ground under each, before
@@ -81,10 +83,26 @@ class Ground:
         return ~self.stance.loaded if self.legs is not None else np.zeros_like(self.stance.loaded)
 
     def begin(self, window: Window) -> None:
-        """Begin with the slopes that a start batch has found."""
+        """Begin with slopes and footholds that a start batch has found."""
+        if window.footholds is not None and window.place.measured:
+            self._begin_off_floor(window, window.footholds)
         for foot, mean in enumerate(self._slopes(window.xs[-1])):
             if mean.any():
                 self._lay_slope(foot, Slope(mean.copy(), TERRAIN.slope))
+
+    def _begin_off_floor(self, window: Window, places: np.ndarray) -> None:
+        """Feet that land next would stand on a level floor if these were not known.
+
+        Args:
+            window: of the start.
+            places: (n, nf, 3) of all feet at the nodes of its batch, as guessed [m].
+        """
+        moved = self.problem.parameter(window.xs[-1], "height") - places[-1, :, 2]
+        new = np.ones(places.shape[:2], bool)
+        new[1:] = (places[1:] != places[:-1]).any(axis=2)
+        for k, foot in np.argwhere(new).tolist():
+            self._footholds.add(places[k, foot] + [0.0, 0.0, moved[foot]])
+        self._guessed = float(any(self._radius))
 
     def update(self, window: Window, situation: Situation) -> None:
         """Look at the newest complete node: who has touched down, and on which ground."""
@@ -99,6 +117,7 @@ class Ground:
         self._footholds.move(motion.points)
         self._rising.move(motion.points)
         self._landings.forget()
+        self._leaning.move()
         self._laid = [moved_slope(slope, motion) for slope in self._laid]
 
     def _follow(self, window: Window, situation: Situation) -> None:
@@ -259,7 +278,12 @@ class Ground:
         self._uneven = 1.0 if uneven else self._uneven * self._fades
         held = self._footholds.on_floor or self._footholds.few  # by a height that is known
         window.place.rising = 0.0 if held else self._rising.rate(1e-9 * window.stamps[-2])
-        window.unevenness = self._uneven + self.problem.softness(window.xs[-1])
+        softness = self.problem.softness(window.xs[-1])
+        window.unevenness = self._uneven + softness
+        self._leaning.look(window, self.stance.loaded)
+        # on soft ground feet sink in as they stand, too, which `tilt_soft` states
+        window.leaning = math.exp(-softness) * self._leaning.tilt
+        window.guessed, self._guessed = self._guessed, self._forgets * self._guessed
 
     def _begin_creep(self, window: Window, which: np.ndarray) -> bool:
         if not np.count_nonzero(which):

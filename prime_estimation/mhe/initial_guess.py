@@ -15,12 +15,14 @@ from ..sensors.mocap_mount import MocapMount
 from ..sensors.past_poses import base_pose
 from ..types import Measurement
 from .batch_attitude import ImuMotion, first_attitude, imu_motion
-from .batch_ground import footholds_of, slope_of, stances_of
+from .batch_ground import LIFTED, SKEW, Stance, all_stances, footholds_of, is_floor, slope_of
 from .batch_velocity import ANY_LOAD, FeetOfBatch, mean_velocity, stance_velocity
 from .first_state import CREDIBLE
 from .problem import Problem
 from .situation import ON_ITS_FEET, Situation
 
+# against what is felt: less may be the accelerometer's, and poses tell the vertical better [rad]
+LEANS = 2.0 * SKEW
 STOOD = 0.2  # share of its part of the weight that a foot must have carried to tell its ground
 
 
@@ -70,6 +72,16 @@ class Batch:
         offsets = [pose.position_world - self._tracked(x) for m, x in pairs for pose in m.mocap]
         return np.mean(offsets, axis=0) if offsets else None
 
+    def rise(self) -> np.ndarray:
+        """Heights (n,) [m] by which the states rise faster than motion capture says."""
+        ages, above = [], []
+        for k, (m, x) in enumerate(zip(self.ms, self.xs)):
+            ages += [k] * len(m.mocap)
+            above += [(self._tracked(x) - pose.position_world)[2] for pose in m.mocap]
+        away = np.array(ages) - np.mean(ages)
+        rate = away @ above / max(away @ away, 1.0)
+        return rate * (np.arange(len(self.xs)) - np.mean(ages))
+
     def _tracked(self, x: np.ndarray) -> np.ndarray:
         """Place (3,) of the tracked body, which may have been learned to be beside the model's."""
         mount = MocapMount.of(self.problem, x)
@@ -85,8 +97,8 @@ def guess_states(
     """States of all nodes, and the footholds (n, nf, 3) [m] of ground that is no level floor.
 
     Where each foot stands at each node, has stood or will stand next; the height of the states is
-    that of the last ones. None on a floor, and where motion capture tells tilt and height. A joint
-    reading that is missing is held, rates are differences.
+    that of the last ones. None on a floor, and where feet do not step beside motion capture, which
+    tells tilt and height then. A joint reading that is missing is held, rates are differences.
 
     Args:
         problem: models, priors.
@@ -144,13 +156,16 @@ def _credible(problem: Problem, x: np.ndarray) -> bool:
 def _guess_standing_base(batch: Batch) -> np.ndarray | None:
     """Attitude, velocity, position, ground of a robot on its feet; footholds: `guess_states`."""
     problem, footholds = batch.problem, None
-    loads, soles = _follow_feet(batch)
-    heights, offset = _heights(batch, loads, soles[:, :, 2])
-    stances = [stances_of(*of_foot) for of_foot in zip(loads.T, soles.transpose(1, 0, 2))]
-    slope = slope_of(stances)
+    loads, soles, felt = _follow_feet(batch)
     # without torque the lowest feet are thought to carry: of a floor
     weighed = any(m.torque is not None for m in batch.ms)
-    if weighed and not (batch.located or slope.level) and "slope" in problem.layout:
+    stances = _stances_off_floor(batch, loads, soles, felt) if weighed else None
+    if stances and felt is not None and np.linalg.norm(pin.log3(felt)) > LEANS:
+        loads, soles, _ = _follow_feet(batch, felt)
+        stances = all_stances(loads, soles)
+    heights, offset = _heights(batch, loads, soles[:, :, 2])
+    if stances and "slope" in problem.layout:
+        slope = slope_of(stances)
         footholds = np.stack([footholds_of(own, len(soles)) for own in stances], axis=1) + offset
         problem.move_anchors(np.ones(len(stances), bool), footholds[-1])
         heights = footholds[-1, :, 2] - offset[2]
@@ -160,7 +175,7 @@ def _guess_standing_base(batch: Batch) -> np.ndarray | None:
     sloping = problem.parameter(batch.xs[0], "slope").any()
     if footholds is None and sloping and np.isfinite(points).all():
         # slopes that were known before are those of the ground here
-        problem.move_anchors(np.ones(len(stances), bool), points)
+        problem.move_anchors(np.ones(len(points), bool), points)
     for x in batch.xs:
         problem.parameter(x, "position")[:] += offset
         problem.parameter(x, "height")[:] = heights + offset[2]
@@ -169,14 +184,50 @@ def _guess_standing_base(batch: Batch) -> np.ndarray | None:
     return footholds
 
 
-def _follow_feet(batch: Batch) -> tuple[np.ndarray, np.ndarray]:
+def _stances_off_floor(
+    batch: Batch, loads: np.ndarray, soles: np.ndarray, felt: np.ndarray | None
+) -> list[list[Stance]] | None:
+    """Stances of all feet on ground that is no level floor; None on a floor.
+
+    Beside motion capture also where no foot steps, each of which then has one height. Poses of a
+    tracked body that leans let a floor slope, and those of one that is elsewhere let it wave: what
+    is felt tells a floor, too.
+
+    Args:
+        batch: its base follows the feet.
+        loads: (n, nf) of the feet that stand.
+        soles: (n, nf, 3) [m].
+        felt: (3, 3), after which the specific force is upwards; None where nothing is felt.
+    """
+    if not batch.located:
+        stances = all_stances(loads, soles)
+        return None if slope_of(stances).level else stances
+    told = soles.copy()
+    told[:, :, 2] -= batch.rise()[:, None]
+    if batch.problem.one_ground or np.ptp(told, axis=0).max() < LIFTED:
+        return None
+    stances = all_stances(loads, told)
+    if is_floor(stances) or felt is not None and is_floor(all_stances(loads, soles @ felt.T), SKEW):
+        return None
+    return stances
+
+
+def _follow_feet(
+    batch: Batch, turn: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
     """Motion of the base over feet that stand, from the origin.
 
+    Args:
+        batch: whose base is moved.
+        turn: (3, 3) of the attitude that poses tell; None: none.
+
     Returns:
-        Loads (n, nf) of the feet that stand, and soles (n, nf, 3) [m].
+        Loads (n, nf) of the feet that stand, soles (n, nf, 3) [m], and the rotation (3, 3) after
+        which the specific force is upwards; None where it is so already, or is not felt.
     """
-    imu, dt = batch.imu, batch.problem.dt
+    imu, dt, felt = batch.imu, batch.problem.dt, None
     R0 = first_attitude(batch.ms, imu, batch.previous_state)
+    R0 = R0 if turn is None else turn @ R0
     feet = _feet(batch, R0)
     gained = imu.gained(R0, batch.ms, batch.problem)
     if gained is None:
@@ -184,11 +235,14 @@ def _follow_feet(batch: Batch) -> tuple[np.ndarray, np.ndarray]:
     else:
         times = dt * np.arange(len(batch.xs))
         velocity, excess, loads = stance_velocity(feet, gained, times)
-        if not batch.located:  # R f + g is too much by excess: phi x (-g) = excess
-            tilt = pin.exp3(np.array([-excess[1], excess[0], 0.0]) / GRAVITY)
+        # R f + g is too much by excess: phi x (-g) = excess
+        tilt = pin.exp3(np.array([-excess[1], excess[0], 0.0]) / GRAVITY)
+        if batch.located:
+            felt = tilt
+        else:
             R0, velocity, feet = tilt @ R0, velocity @ tilt.T, feet.turned(tilt)
     places = batch.move_base(R0, velocity, np.zeros(3))
-    return loads + ANY_LOAD, places[:, None, :] + feet.points
+    return loads + ANY_LOAD, places[:, None, :] + feet.points, felt
 
 
 def _feet(batch: Batch, R0: np.ndarray) -> FeetOfBatch:

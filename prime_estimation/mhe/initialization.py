@@ -233,6 +233,7 @@ def solve_batch(
     held = ["friction"] * (way.grip or uneven)
     if uneven:
         stand_on(inputs, footholds)
+        window.footholds = footholds
         # heights and slopes that are free would turn the base by .2 rad, and biases explain what
         # is felt then: the guess is better
         held += ["rotation", "gyro_bias", "accelerometer_bias"]
@@ -310,6 +311,7 @@ def shorten(window: Window, size: int, noise: np.ndarray) -> Window:
         window.us[-size:],
         window.place.measured,
     )
+    last.footholds = window.footholds
     last.solver.largest_step = np.where(
         np.arange(problem.np) < problem.dynamics.ntheta, LARGEST_STEP, np.inf
     )

@@ -164,8 +164,9 @@ class MeasurementModel:
     def refused(self) -> Counter[str]:
         """Readings that were not used so far: `<name>_outlier`, `_late_node`, `_not_finite`."""
         outliers = {f"{name}_outlier": gate.refused for name, gate in self.gates.items()}
-        late = {f"{name}_late_node": n for name, n in self._late.items()}
-        return +Counter(outliers | late) + self.not_finite
+        # copies: a node's other threads ask while the solver counts
+        late = {f"{name}_late_node": n for name, n in dict(self._late).items()}
+        return +Counter(outliers | late) + Counter(self.not_finite)
 
     def without_outliers(self, readings: Mapping[str, Any], window) -> Mapping[str, Any]:
         """Readings of a measurement that pass the gates of their sensors.

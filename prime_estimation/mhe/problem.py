@@ -56,6 +56,8 @@ class Problem:
             torques are read late [s]. torques_late: the same in steps, at most; 0: what acts in a
             step is known at its end.
         interruption: ends, on request of another thread, what is being solved.
+        one_ground: beside motion capture each foot has one ground height in a start batch, as in a
+            window over all measurements.
         theta_nominal, theta_prior_root: mean and square root of the covariance of the inertia's
             prior. theta_walk_root: the same of its random walk, per sqrt(s). first: prior of the
             first state.
@@ -80,6 +82,7 @@ class Problem:
         self.optional = tuple(optional)
         self.floating = robot.config.floating_base
         self._holds, given, self.delay = holds, config, 0.0
+        self.one_ground = False
         config = self._with_joints(given)
         held = config is not given
         blocks = held_blocks if held else joint_blocks

@@ -46,6 +46,9 @@ UNWEIGHED_ARM = 0.035
 class ProcessModel:
     """Torque and weights of the disturbances of running nodes.
 
+    Attributes:
+        foot_parts: of the contact disturbance xi, one slice per foot.
+
     Args:
         robot: joints, weight.
         dynamics: C++ contact dynamics.
@@ -64,7 +67,7 @@ class ProcessModel:
         own = [range(6 if n > 1 else 3) for n in counts]
         self._components = np.array([i for foot in own for i in foot], int)
         ends = np.cumsum([0, *map(len, own)])
-        self._foot_parts = [slice(a, b) for a, b in zip(ends[:-1], ends[1:])]
+        self.foot_parts = [slice(a, b) for a, b in zip(ends[:-1], ends[1:])]
         self._tangential = np.flatnonzero(self._components < 2)
         self._linear = np.flatnonzero(self._components < 3)
         along = [TERRAIN.soft_tangential] * 2
@@ -247,13 +250,13 @@ class ProcessModel:
         if softness > 0.0:
             at, sinking = self._linear, self._sinking_located if located else self._sinking
             weight[at] = 1.0 / np.hypot(1.0 / weight[at], softness * sinking)
-        for part, lands in zip(self._foot_parts, unloaded.tolist()):
+        for part, lands in zip(self.foot_parts, unloaded.tolist()):
             if lands:
                 weight[part] /= self.config.noise.contact_landing
         given.nominal_xi = given.weight_xi = weight
 
     def _let_creep(self, weight: np.ndarray, creep: np.ndarray, axes: int = 3) -> None:
-        for part, velocity in zip(self._foot_parts, creep):
+        for part, velocity in zip(self.foot_parts, creep):
             if velocity > 0.0:
                 linear = slice(part.start, part.start + axes)
                 weight[linear] = 1.0 / np.hypot(1.0 / weight[linear], velocity)

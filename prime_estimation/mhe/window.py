@@ -32,6 +32,9 @@ class Window:
             None: as configured; infinite: their weights do not change.
         creeping: some loaded foot is bound to no ground plane, so that its load is uncertain.
         unevenness: of the ground: 0 on a floor, 1 on uneven ground; its softness is added.
+        leaning: deviation of roll and pitch by feet that sink alike at each touch-down [rad].
+        footholds: (n, nf, 3) [m] of the nodes of a start batch off a floor; None on one.
+        guessed: share that is left of what the guess of this ground does to the tilt.
         place: keeps position and heading while no sensor measures them.
         kept: knowledge of the inertia outside of the arrival cost; None: there is none.
 
@@ -68,6 +71,8 @@ class Window:
         self.kept: Kept | None = None
         self._held = [False] * len(problem.holds)  # of which the solver has no columns
         self.creeping, self.unevenness = False, 0.0
+        self.leaning, self.guessed = 0.0, 0.0
+        self.footholds: np.ndarray | None = None
         self._bounds: dict[str, tuple[float, float]] = {}
         for node, given in zip([*self.nodes, self.terminal], self.inputs):
             node.input = given

@@ -124,7 +124,7 @@ class OppositeReadings(Monitor):
         """Angular velocities of the feet (nf, 3) against the base, base axes [rad/s]."""
         robot, model = self.problem.robot, self.problem.robot.model
         q, v = np.zeros(model.nq), np.zeros(model.nv)
-        q[6], q[model.nq - robot.nj :] = 1.0, robot.coordinates(m.position)
+        q[6], q[7:] = 1.0, robot.coordinates(m.position)
         v[model.nv - robot.nj :] = m.velocity
         pin.forwardKinematics(model, self._data, q, v)
         place, moves = self._data.oMi, self._data.v

@@ -14,19 +14,15 @@ from dataclasses import replace
 
 from ..config.parameters import Config
 from ..estimator import Estimator
-from ..inertia import InertiaBelief
 from ..io.unitree import LowStateReader, family_of
-from ..mhe.joint_belief import JointBelief
-from ..output_messages import OF_JOINTS, Outputs
-from ..output_messages import TOPICS as TYPES
+from ..output_messages import Outputs
 from ..recordings.pipeline import Intake
 from ..robot import Robot
 from ..transport.base import Qos, Transport
 from ..types import Estimate, ImuSample, Sample, SensorHealth
 from .health import Health
 from .housekeeping import Housekeeping
-from .inertia_keeper import KEPT, KEPT_JOINTS
-from .resumption import belief_of, joints_of
+from .resumption import Resumption
 from .scheduling import give_priority, schedule
 from .sensors import SensorSubscriptions, expected_sensors
 from .solver_thread import SolverThread
@@ -64,9 +60,7 @@ class EstimatorNode:
         self.outputs = Outputs(robot, config.estimator, transport.make, *frames)
         self.latest: Estimate | None = None
         self.latest_at = float("-inf")
-        self._inertia_ns, self._begun = 0, False
-        # before this program began, by what is believed
-        self._learned: dict[type, InertiaBelief | JointBelief] = {}
+        self._inertia_ns = 0
         self._announce()
         self.odometry = OdometryStream(
             self.send["odometry"], self.outputs.odometry, config.node.odometry_rate
@@ -74,16 +68,10 @@ class EstimatorNode:
         self.joints = JointStream(
             self.send["joint_states"], self.outputs.joint_states, step, config.node.backlog
         )
+        self._resumption = Resumption(transport, robot, config, self.solver.post)
         self.sensors = SensorSubscriptions(
             transport, robot, config.node, self.intake.reader, self.health, self._push
         )
-        if config.node.resume_age > 0.0:
-            transport.subscribe(
-                f"~/{KEPT}", TYPES["inertial_parameters"], self._resume, Qos.LATCHED
-            )
-            if config.estimator.tells_joints:
-                kind = OF_JOINTS["joint_parameters"]
-                transport.subscribe(f"~/{KEPT_JOINTS}", kind, self._resume_joints, Qos.LATCHED)
         self._housekeeping = Housekeeping(self)
 
     def start(self) -> None:
@@ -132,7 +120,7 @@ class EstimatorNode:
 
     def _begin_anew(self, estimator: Estimator) -> None:
         estimator.reset()
-        self.latest = None
+        self.latest, self._resumption.over = None, True
 
     def _freeze(self, request) -> dict:
         frozen = bool(request.data)
@@ -142,31 +130,10 @@ class EstimatorNode:
             "message": "inertia is frozen" if frozen else "inertia is estimated",
         }
 
-    def _resume(self, message, _arrival_ns: int) -> None:
-        if self._begun:  # what comes now is what this estimator said itself
-            return
-        oldest, now_ns = self.config.node.resume_age, self.transport.now_ns()
-        belief = belief_of(message, self.robot, now_ns, oldest)
-        if belief is not None:
-            log.info("going on with a total mass of %.2f kg, learned before", message.total_mass)
-            self._begin_with(belief)
-
-    def _resume_joints(self, message, _arrival_ns: int) -> None:
-        if self._begun:
-            return
-        belief = joints_of(message, self.transport.now_ns(), self.config.node.resume_age)
-        if belief is not None:
-            log.info("going on with joint parameters that were learned before")
-            self._begin_with(belief)
-
-    def _begin_with(self, belief: InertiaBelief | JointBelief) -> None:
-        """Begin with what was learned before, also if time jumps before the first estimate."""
-        self._learned[type(belief)] = belief
-        self.solver.post(lambda estimator: estimator.resume(belief))
-
     # --- sensors in, estimates out ----------------------------------------------------------------
 
     def _push(self, sample: Sample) -> None:
+        self._resumption.judge()
         for node in self.intake.take(sample):
             self.joints.measured(node.measurement)
             self.solver.put(node)
@@ -176,7 +143,7 @@ class EstimatorNode:
     def _estimated(self, estimate: Estimate) -> None:
         estimate = self._with_status(estimate)
         self.health.failure = ""
-        self.latest, self.latest_at, self._begun = estimate, time.monotonic(), True
+        self.latest, self.latest_at, self._resumption.over = estimate, time.monotonic(), True
         slowly = self._inertia_due(estimate.stamp_ns)
         for topic, message in self.outputs.messages(estimate):
             if topic == "odometry":
@@ -226,13 +193,8 @@ class EstimatorNode:
         """Messages that were lost on the way, and nodes that were given up."""
         return self.solver.dropped + self.health.lost().total()
 
-    def _take_up_learned(self) -> None:
-        """Let an estimator that forgot everything before its first estimate have it again."""
-        for belief in () if self._begun else list(self._learned.values()):
-            self.estimator.resume(belief)
-
     def _forget(self) -> None:
-        self._take_up_learned()
+        self._resumption.take_up(self.estimator)
         self.latest = None
         self.odometry.forget()
         self.joints.forget()
@@ -246,5 +208,5 @@ class EstimatorNode:
                 f"the solver failed and starts anew: {type(error).__name__}: {error}"
             )
             log.exception("the solver failed", exc_info=error)
-            self._take_up_learned()
+            self._resumption.take_up(self.estimator)
             self.latest = None

@@ -169,7 +169,8 @@ class Health:
     def lost(self) -> Counter[str]:
         """Messages lost on the way, as far as somebody counts them, and those not decodable."""
         lost = {f"{role}: {_LOST}": self._lost(stream) for role, stream in self._streams.items()}
-        rejected = {f"{t}: not decodable": n for t, n in self._transport.rejected.items()}
+        # a copy: the thread that delivers may count meanwhile
+        rejected = {f"{t}: not decodable": n for t, n in dict(self._transport.rejected).items()}
         return +Counter({**lost, **rejected})
 
     def _lost(self, stream: _Stream) -> int:

@@ -49,8 +49,9 @@ class Housekeeping(Periodic):
         # another number is no news
         said = f"{health.refusal}{health.failure}{health.rival}{health.troubles() or ''}"
         trouble = re.sub(r"[0-9.]+", "", said)
-        if trouble and (trouble != self._said or self._passed - self._since >= _REPEAT):
-            log.warning("waiting: %s", health.waiting())
+        due = trouble and (trouble != self._said or self._passed - self._since >= _REPEAT)
+        if due and (waiting := health.waiting()):  # which may have come meanwhile
+            log.warning("waiting: %s", waiting)
             self._since = self._passed
         self._said = trouble
 

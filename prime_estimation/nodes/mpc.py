@@ -144,7 +144,10 @@ class MpcNode:
         self.controller.on_velocity(self._transport.now_ns(), wish)
 
     def _on_posture(self, message, _arrival_ns: int) -> None:
-        self._posture = tuple(_numbers(message, "xyz"))
+        posture = _numbers(message, "xyz")
+        if not np.isfinite(posture).all():
+            return  # it would be in every velocity command from now on
+        self._posture = tuple(posture)
         lean, left, height = self._posture
         wish = VelocityCommand(height=height, lean=(lean, left))
         self.controller.on_velocity(self._transport.now_ns(), wish)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from ..transport.base import Callback, Qos, Transport
@@ -29,20 +29,27 @@ class RecordedInput:
 
     Its clock is that of the recording, which goes out on /clock.
 
+    Attributes:
+        failure: why the recording could not be read to its end; None while nothing is wrong.
+
     Args:
         outer: where everything but the sensors' topics lives.
         bag_path: rosbag2 folder, MCAP or sqlite3 file.
+        topics: sensor topics of the bag by role, where they cannot be found by type and name.
 
     Raises:
         DataError: the recording cannot be used.
     """
 
-    def __init__(self, outer: Transport, bag_path: str | Path):
+    def __init__(
+        self, outer: Transport, bag_path: str | Path, topics: Mapping[str, str] | None = None
+    ):
         self._outer, self._bus, self._now_ns = outer, Bus(), 0
+        self.failure: Exception | None = None
         self._inner = InProcessTransport(self._bus, "prime", clock=self.now_ns)
         self._heard: set[str] = set()
         player = InProcessTransport(self._bus, "player", clock=self.now_ns)
-        self._player = ReplayNode(player, bag_path, Playback(rate=0.0, clock=True))
+        self._player = ReplayNode(player, bag_path, Playback(rate=0.0, clock=True), topics)
         send = outer.publish("/clock", "rosgraph_msgs/msg/Clock", Qos.STATE)
         self._inner.subscribe(
             "/clock",
@@ -88,7 +95,11 @@ class RecordedInput:
         def run() -> None:
             if stop.wait(LEAD_S):
                 return
-            self._player.run(stop, pace)
+            try:
+                self._player.run(stop, pace)
+            except Exception as error:  # noqa: BLE001 - nobody would hear of it in this thread
+                self.failure = error
+                log.error("the recording cannot be read any further: %s", error)
             node.solver.drain()
             if not stop.wait(LINGER_S):
                 log.info("the recording has ended: %d messages", sum(self._player.sent.values()))

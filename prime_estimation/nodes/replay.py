@@ -17,7 +17,9 @@ from pathlib import Path
 from ..errors import ConfigError, DataError
 from ..io.bag import BagReader
 from ..io.topics import LOWSTATE, ROLES, describe_topics, find_sensor_topics
+from ..io.typestore import typestore
 from ..io.unitree import ROLES_IN_LOWSTATE, LowStateReader
+from ..io.unitree_commands import motor_commands
 from ..recordings.samples import lowstate_reader
 from ..transport.base import Qos, Transport
 from .restamp import Converter, clock, restamp
@@ -58,7 +60,7 @@ class Playback:
 class ReplayNode:
     """Publishes the sensor topics of a bag.
 
-    What Unitree's raw `lowstate` says goes out as joint states and IMU.
+    What Unitree's raw `lowstate` says goes out as joint states and IMU, `lowcmd` as joint targets.
 
     Args:
         transport: where topics live.
@@ -77,6 +79,8 @@ class ReplayNode:
         topics: Mapping[str, str] | None = None,
     ):
         self._bag, self._playback = BagReader(bag_path), playback
+        self._said: set[str] = set()
+        self._say(self._bag.notice)
         self._role_of, self._lowstate = self._sensors(topics)
         self._transport = transport
         if playback.start > 1e-9 * (self._bag.end_ns - self._bag.start_ns):
@@ -84,7 +88,7 @@ class ReplayNode:
                 f"{bag_path} ends before the {playback.start:g} s at which to begin", playback
             )
         # reliable: both kinds of subscriber hear it
-        in_raw = ROLES_IN_LOWSTATE if self._lowstate else ()
+        in_raw = self._lowstate.family.roles if self._lowstate else ()
         roles = [r for r in ROLES if r in self._role_of.values() or r in in_raw]
         self._send = {
             r: transport.publish(ROLES[r].names[0], ROLES[r].types[0], Qos.STATE) for r in roles
@@ -127,6 +131,8 @@ class ReplayNode:
             if not self._playback.loop:
                 break
             pause = _SEAM_S
+        self._say(self._bag.notice)
+        self._say(", ".join(f"{what}: {n}" for what, n in self._bag.undecodable.items()))
         self._bag.close()
 
     def _play(self, stop: threading.Event, pace: Callable[[int], None]) -> None:
@@ -155,9 +161,25 @@ class ReplayNode:
                 self._send_message(role, part, shift)
 
     def _parts(self, role: str, message, arrival_ns: int) -> list[tuple[str, object]]:
-        if role != LOWSTATE:
-            return [(role, message)]
-        return list(self._lowstate.read(message, arrival_ns).items())
+        if role == LOWSTATE:
+            parts = list(self._lowstate.read(message, arrival_ns).items())
+            for reason in self._lowstate.counts:
+                self._say(f"not played: {reason}")
+            return parts
+        if hasattr(message, "motor_cmd"):  # Unitree's LowCmd, which has no stamp
+            try:
+                make = typestore().types.__getitem__
+                return [(role, motor_commands(make, arrival_ns, message))]
+            except ValueError as error:
+                self._say(f"not played: {role}: {error}")
+                return []
+        return [(role, message)]
+
+    def _say(self, what: str) -> None:
+        """Into the log, once."""
+        if what and what not in self._said:
+            log.warning(what)
+        self._said.add(what)
 
     def _send_message(self, role: str, message, shift_ns: int) -> None:
         restamp(message.header, shift_ns)

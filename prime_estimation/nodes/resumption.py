@@ -8,17 +8,90 @@ Inertia, and joint parameters.
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 
 import numpy as np
 
+from ..config.parameters import Config
+from ..estimator import Estimator
 from ..inertia import InertiaBelief
 from ..io.inertia_messages import inertia_parameters
 from ..io.messages import stamp_ns
 from ..mhe.joint_belief import JointBelief
+from ..output_messages import OF_JOINTS, TOPICS
 from ..robot import Robot
+from ..transport.base import Qos, Transport
 from ..types import JointParameter
+from .inertia_keeper import KEPT, KEPT_JOINTS
 
 log = logging.getLogger("prime.estimator")
+
+
+class Resumption:
+    """What was learned before this program began, for its estimator until it has learned itself.
+
+    Args:
+        transport: where the keeper of the one before is heard.
+        robot, config: those of the estimator.
+        post: has something done to the estimator between two updates.
+
+    Attributes:
+        over: nothing of it is taken up any more: there is an estimate, or it is to be forgotten.
+    """
+
+    def __init__(
+        self,
+        transport: Transport,
+        robot: Robot,
+        config: Config,
+        post: Callable[[Callable[[Estimator], object]], None],
+    ):
+        self._transport, self._robot, self._post = transport, robot, post
+        self._oldest, self.over = config.node.resume_age, False
+        self._learned: dict[type, InertiaBelief | JointBelief] = {}
+        # messages that came before /clock told the time, by who judges their age
+        self._unjudged: dict[Callable, object] = {}
+        if self._oldest > 0.0:
+            self._hear(KEPT, TOPICS["inertial_parameters"], self._inertia)
+            if config.estimator.tells_joints:
+                self._hear(KEPT_JOINTS, OF_JOINTS["joint_parameters"], self._joints)
+
+    def _hear(self, topic: str, kind: str, take: Callable[[object, int], None]) -> None:
+        def heard(message, _arrival_ns: int) -> None:
+            self._unjudged[take] = message
+            self.judge()
+
+        self._transport.subscribe(f"~/{topic}", kind, heard, Qos.LATCHED)
+
+    def judge(self) -> None:
+        """Take up what has come and applies, once the time is known."""
+        if self._unjudged and (now_ns := self._transport.now_ns()):
+            unjudged, self._unjudged = self._unjudged, {}
+            for take, message in unjudged.items():
+                if not self.over:  # what comes then is what this estimator said itself
+                    take(message, now_ns)
+
+    def take_up(self, estimator: Estimator) -> None:
+        """Let an estimator that forgot everything before its first estimate have it again."""
+        for belief in () if self.over else list(self._learned.values()):
+            estimator.resume(belief)
+
+    def _inertia(self, message, now_ns: int) -> None:
+        belief = belief_of(message, self._robot, now_ns, self._oldest)
+        if belief is not None:
+            log.info("going on with a total mass of %.2f kg, learned before", message.total_mass)
+            self._begin_with(belief)
+
+    def _joints(self, message, now_ns: int) -> None:
+        belief = joints_of(message, now_ns, self._oldest)
+        if belief is not None:
+            log.info("going on with joint parameters that were learned before")
+            self._begin_with(belief)
+
+    def _begin_with(self, belief: InertiaBelief | JointBelief) -> None:
+        """Begin with what was learned before, also if time jumps before the first estimate."""
+        self._learned[type(belief)] = belief
+        self._post(lambda estimator: estimator.resume(belief))
 
 
 def belief_of(message, robot: Robot, now_ns: int, oldest_s: float) -> InertiaBelief | None:

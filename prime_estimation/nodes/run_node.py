@@ -104,17 +104,27 @@ def run(
 ) -> None:
     """Serve until SIGINT or SIGTERM, or for a duration [s]; `stop`: of `stop_on_signals`."""
     stop = stop or stop_on_signals()
-    timer = threading.Timer(duration, stop.set) if duration else None
     with without_pauses():
         node.start()
-        if timer:
-            timer.daemon = True
-            timer.start()
         try:
-            transport.spin(stop)
+            with ends_after(duration, stop):
+                transport.spin(stop)
         finally:
             node.stop()
             transport.close()
+
+
+@contextmanager
+def ends_after(duration: float, stop: threading.Event) -> Iterator[None]:
+    """Set the event after a duration [s], if what is done has not ended by then; 0: never."""
+    timer = threading.Timer(duration, stop.set)
+    timer.daemon = True
+    if duration:
+        timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 @contextmanager

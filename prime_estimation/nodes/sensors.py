@@ -68,10 +68,10 @@ class SensorSubscriptions:
 
     def _listen_to_lowstate(self, robot: Robot, lowstate: LowStateReader) -> None:
         self._listen(LOWSTATE, LOWSTATE, lowstate.family.type, True)
-        second = lowstate.family.secondary_imu
-        if second is not None and robot.config.imu_frame == second.frame:
+        second = lowstate.family.imu_apart(robot.config.imu_frame)
+        if second is not None:
             self._apart = ("imu",)
-            self._listen("imu", second.topic, second.type, True, lowstate.secondary_imu)
+            self._listen("imu", second.topic, second.type, True)
 
     def _listen_to_role(self, role: str, required: bool) -> None:
         self._listen(role, ROLES[role].names[0], ROLES[role].types[0], required)

@@ -8,12 +8,14 @@ Motor commands as LowCmd.
 from __future__ import annotations
 
 import logging
+from collections import Counter
 
+from ..config.files import is_yaml
 from ..config.parameters import Config
 from ..errors import ConfigError
 from ..io.to_messages import header
 from ..io.topics import ROLES
-from ..io.unitree import ROLES_IN_LOWSTATE, LowStateReader, family_of
+from ..io.unitree import LowStateReader, family_of
 from ..transport.base import Qos, Transport, graph_name
 from .diagnostics import diagnostic_status
 from .lowcmd_outlet import LowCmdOutlet
@@ -27,22 +29,26 @@ class UnitreeBridgeNode(Periodic):
 
     Args:
         transport: where topics live.
-        robot_name: `go2`, `g1`, `go1`, ..., or a family of wire formats.
-        imu_frame: frame of the trunk's IMU in the robot's URDF; default: that of the robot's YAML.
+        robot: `go2`, `g1`, ..., the path of a robot's YAML file, or a family of wire formats.
+        imu_frame: frame of the IMU in the robot's URDF; default: that of the robot's YAML. Where it
+            is that of the second IMU (a G1's torso), this one is `imu`.
         commands: hand on `mpc/motor_commands` as `lowcmd`: the robot moves. Its own controller must
             have been switched off.
     """
 
     def __init__(
-        self, transport: Transport, robot_name: str, imu_frame: str = "", commands: bool = False
+        self, transport: Transport, robot: str, imu_frame: str = "", commands: bool = False
     ):
         super().__init__(1.0, "diagnostics")
-        family = family_of(robot_name)
-        self.reader = LowStateReader(family, transport.make, imu_frame or _imu_frame(robot_name))
+        family = family_of(Config.load(robot).robot.name if is_yaml(robot) else robot)
+        frame = imu_frame or _imu_frame(robot)
+        self.reader = LowStateReader(family, transport.make, frame)
+        self._imu_apart = family.imu_apart(frame) is not None
+        self._wanted = [r for r in family.roles if r != "imu" or not self._imu_apart]
         self._transport = transport
         self._send = {
             role: transport.publish(ROLES[role].names[0], ROLES[role].types[0], Qos.STATE)
-            for role in ROLES_IN_LOWSTATE
+            for role in family.roles
         }
         self._diagnose = transport.publish(
             "/diagnostics", "diagnostic_msgs/msg/DiagnosticArray", Qos.STATE
@@ -53,6 +59,7 @@ class UnitreeBridgeNode(Periodic):
             self._torso = transport.publish("imu_torso", "sensor_msgs/msg/Imu", Qos.STATE)
             transport.subscribe(second.topic, second.type, self._on_torso, Qos.SENSOR)
         self.messages = self._reported = 0
+        self._refused: Counter[str] = Counter()  # as reported
         self._outlet = LowCmdOutlet(transport, family) if commands else None
 
     def start(self) -> None:
@@ -71,11 +78,14 @@ class UnitreeBridgeNode(Periodic):
         self.messages += 1
         if self._outlet is not None:
             self._outlet.writer.mode_machine = int(getattr(message, "mode_machine", 0))
-        for role, part in self.reader.read(message, arrival_ns).items():
+        for role, part in self.reader.read(message, arrival_ns, self._wanted).items():
             self._send[role](part)
 
     def _on_torso(self, state, arrival_ns: int) -> None:
-        self._torso(self.reader.secondary_imu(state, arrival_ns))
+        imu = self.reader.secondary_imu(state, arrival_ns)
+        self._torso(imu)
+        if self._imu_apart:
+            self._send["imu"](imu)
 
     def _work(self) -> None:
         rate, self._reported = self.messages - self._reported, self.messages
@@ -91,21 +101,23 @@ class UnitreeBridgeNode(Periodic):
     def _report(self, rate: int) -> None:
         make, clock = self._transport.make, self.reader.clock
         kind = make("diagnostic_msgs/msg/DiagnosticStatus")
+        refused = Counter(self.reader.counts)
+        lately, self._refused = refused - self._refused, refused
         values = {
             "arrival jitter [ms]": f"{clock.jitter_ms:.2f}",
             "restarts of the robot's clock": clock.restarts,
-            **self.reader.counts,
+            **refused,
         }
-        level = kind.ERROR if not rate else kind.WARN if self.reader.counts else kind.OK
-        text = ", ".join(self.reader.counts) or (f"{rate} Hz" if rate else "no lowstate")
+        level = kind.ERROR if not rate else kind.WARN if lately else kind.OK
+        text = ", ".join(lately) or (f"{rate} Hz" if rate else "no lowstate")
         name = f"{graph_name(self._transport)}: lowstate"
         status = diagnostic_status(make, name, level, text, values)
         stamped = header(make, self._transport.now_ns(), "")
         self._diagnose(make("diagnostic_msgs/msg/DiagnosticArray")(header=stamped, status=[status]))
 
 
-def _imu_frame(robot_name: str) -> str:
+def _imu_frame(robot: str) -> str:
     try:
-        return Config.load(robot_name).robot.imu_frame
+        return Config.load(robot).robot.imu_frame
     except ConfigError:  # a family of wire formats, or a robot of which only these are known
         return "imu"

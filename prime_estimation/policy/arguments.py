@@ -71,7 +71,22 @@ def largest_deviation(value: float) -> float:
     return float(value)
 
 
-def checked_stamp(stamp_ns: int) -> int:
+def check_together(position, velocity, torque, gyro, accelerometer, quat_world_imu) -> None:
+    """Check that no array is given without those that it is read with.
+
+    Raises:
+        DataError: it would be passed over.
+    """
+    if (gyro is None) != (accelerometer is None):
+        raise DataError("gyro and accelerometer come together: one of them is missing", gyro)
+    for name, value in (("velocity", velocity), ("torque", torque)):
+        if position is None and value is not None:
+            raise DataError(f"{name} comes with position, of the same instant", value)
+    if gyro is None and quat_world_imu is not None:
+        raise DataError("quat_world_imu comes with gyro and accelerometer", quat_world_imu)
+
+
+def checked_stamp(stamp_ns: int, name: str = "stamp_ns") -> int:
     """Stamp of a reading [ns].
 
     Raises:
@@ -82,7 +97,7 @@ def checked_stamp(stamp_ns: int) -> int:
     except (TypeError, ValueError, OverflowError):
         stamp = None
     if stamp is None or abs(stamp) > _LATEST_NS:
-        raise DataError(f"stamp_ns must be a whole number of ns, got {stamp_ns!r}", stamp_ns)
+        raise DataError(f"{name} must be a whole number of ns, got {stamp_ns!r}", stamp_ns)
     return stamp
 
 

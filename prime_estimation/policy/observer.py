@@ -22,6 +22,7 @@ from ..sensors.joint_targets import NAME as TARGETS
 from ..sensors.joint_targets import TargetSample
 from ..types import CommandSample, Estimate, ImuSample, JointSample, Sample
 from .arguments import (
+    check_together,
     checked_stamp,
     configuration,
     largest_deviation,
@@ -87,6 +88,7 @@ class StateObserver:
         self.estimator = Estimator(self.robot, config, mocap, sensors)
         self._validity = Validity(largest_deviation(largest_stddev), wall_clock=threaded)
         self._readings, self._contradictions = Readings(self.robot), Contradictions()
+        self._imu_apart = raw.family.imu_apart(self.robot.config.imu_frame) if raw else None
         self._closed = False
         self._joints = Joints(*np.full((2, self.robot.nj), np.nan))
         self._latest: Estimate | None = None
@@ -112,11 +114,35 @@ class StateObserver:
         """
         if self._intake.reader.lowstate is None:
             family_of(self.robot.name)  # says which are known
-        if lacks := [name for name in ("tick", "motor_state") if not hasattr(message, name)]:
+        parts = ("tick", "motor_state", self._intake.reader.lowstate.family.imu)
+        if lacks := [name for name in parts if not hasattr(message, name)]:
             kind = type(message).__name__
             raise DataError(f"no LowState: a {kind} has no '{lacks[0]}'; use arrays()", message)
-        arrival = time.time_ns() if arrival_ns is None else arrival_ns
-        for sample in self._intake.reader.samples(LOWSTATE, message, arrival):
+        arrival = time.time_ns() if arrival_ns is None else checked_stamp(arrival_ns, "arrival_ns")
+        self._readings.arrived(arrival)
+        without = ("imu",) if self._imu_apart else ()
+        for sample in self._intake.reader.samples(LOWSTATE, message, arrival, without):
+            self.push(sample)
+        return self.state()
+
+    def imu_state(self, message, arrival_ns: int | None = None) -> BaseState:
+        """Take Unitree's IMUState of an IMU that is not in the LowState, and say what is known now.
+
+        It is that of a G1's torso (topic `secondary_imu`), where `robot.imu_frame` is its frame.
+
+        Args:
+            message: IMUState of unitree_hg.
+            arrival_ns: when it came, which is its stamp; default: now.
+
+        Raises:
+            ConfigError: the robot's IMU is in its LowState.
+        """
+        if self._imu_apart is None:
+            what = f"the IMU in {self.robot.config.imu_frame} (robot.imu_frame) has no IMUState"
+            raise ConfigError(f"{self.robot.name}: {what} of its own: use lowstate()", message)
+        arrival = time.time_ns() if arrival_ns is None else checked_stamp(arrival_ns, "arrival_ns")
+        sample = self._intake.reader.sample("imu", message, arrival)
+        if sample is not None:
             self.push(sample)
         return self.state()
 
@@ -146,10 +172,10 @@ class StateObserver:
                 matter.
 
         Raises:
-            DataError: gyro and accelerometer do not come together, or a stamp or an array is none.
+            DataError: gyro and accelerometer do not come together, rates or torques without
+                positions, an orientation without them, or a stamp or an array is none.
         """
-        if (gyro is None) != (accelerometer is None):
-            raise DataError("gyro and accelerometer come together: one of them is missing", gyro)
+        check_together(position, velocity, torque, gyro, accelerometer, quat_world_imu)
         stamp, to_robot = checked_stamp(stamp_ns), self._order.to_robot
         if command is not None:
             self.push(CommandSample(stamp, to_robot(command)))
@@ -242,7 +268,9 @@ class StateObserver:
         if self._closed:
             return "the observer is closed"
         refused = [self._refusals(name) for name in self._validity.missing]
-        told = ", ".join(filter(None, [self._intake.reader.reason, *refused]))
+        apart = self._imu_apart and f"that of {self._imu_apart.frame} comes by imu_state()"
+        apart = apart if "imu" in self._validity.missing else ""
+        told = ", ".join(filter(None, [self._intake.reader.reason, *refused, apart]))
         trouble = self._readings.trouble(self._intake.sync.counts)
         return self._validity.why_nothing(told, trouble or self.estimator.monitors.opposite.said)
 

@@ -41,8 +41,13 @@ class Readings:
         self._handed: Counter[str] = Counter()
         self._used: Counter[str] = Counter()
         self._intervals: dict[str, deque[int]] = {n: deque(maxlen=FEWEST) for n in _STREAMS}
+        self._arrivals: deque[int] = deque(maxlen=FEWEST + 1)
         self._last_ns: dict[str, int] = {}
         self._others: Counter[str] = Counter()  # of the other stream, since the last reading
+
+    def arrived(self, arrival_ns: int) -> None:
+        """Note when a raw message arrived, which is what its stamps are made of."""
+        self._arrivals.append(arrival_ns)
 
     def take(self, sample: Sample, used: bool) -> None:
         """Note a reading, and whether it entered its stream."""
@@ -82,7 +87,11 @@ class Readings:
         return f"{number} of {self._handed[name]} readings refused: {why}" if told else ""
 
     def _units(self) -> str:
-        """That stamps are no nanoseconds."""
+        """That stamps, or times of arrival, are no nanoseconds."""
+        arrivals = self._arrivals
+        if len(arrivals) > FEWEST and abs(arrivals[-1] - arrivals[0]) < FEWEST * NEAREST_NS:
+            far = f"messages arrive every {abs(arrivals[-1] - arrivals[0]) // FEWEST} ns"
+            return f"{far}: is arrival_ns in s, ms or us instead of ns?"
         for name, intervals in self._intervals.items():
             if len(intervals) == FEWEST and max(intervals) < NEAREST_NS:
                 far = f"stamps of the {name} are {sorted(intervals)[FEWEST // 2]} ns apart"

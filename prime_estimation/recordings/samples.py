@@ -23,6 +23,7 @@ from .pipeline import Intake
 from .plausibility import no_specific_force
 
 _MOVED = 10  # joint messages in which a locked joint is elsewhere: more than a wrong reading
+_OLDEST_NS = 1_000_000_000  # of a node, when the sample comes that completes it
 _REQUIRED = ("joint_states", "imu")
 
 
@@ -62,10 +63,28 @@ def choose_topics(
     missing = [r for r in _REQUIRED if r in roles and r not in found]
     if missing and not raw_wanted:
         found.update(find_sensor_topics(bag.topics, {}, [LOWSTATE]))
+    if LOWSTATE in found and "imu" in roles and "imu" not in found:
+        found.update(_imu_apart(bag, robot, bag.topics[found[LOWSTATE]].type))
     if missing and LOWSTATE not in found:
         kinds = ", ".join(f"{r} ({' or '.join(ROLES[r].types)})" for r in missing)
         raise DataError(f"{bag.path} lacks {kinds}; it has {describe_topics(bag.topics)}", missing)
     return found
+
+
+def _imu_apart(bag: BagReader, robot: Robot, lowstate: str) -> dict[str, str]:
+    """Topic of the robot's IMU, where that is not in its raw messages; DataError: it is missing."""
+    second = family_of_type(lowstate).imu_apart(robot.config.imu_frame)
+    if second is None:
+        return {}
+    fitting = [t.name for t in bag.topics.values() if t.type == second.type and t.count]
+    named = [name for name in fitting if name.split("/")[-1] == second.topic]
+    if not named:
+        what = f"the IMU of {second.frame} (robot.imu_frame), which is not that of its lowstate"
+        kinds = f"{second.topic} ({second.type}) or imu ({ROLES['imu'].types[0]})"
+        raise DataError(
+            f"{bag.path} lacks {what}: {kinds}; it has {describe_topics(bag.topics)}", second
+        )
+    return {"imu": named[0]}
 
 
 def optional_sensors(
@@ -154,6 +173,7 @@ def measurements(
     span: tuple[float, float] = (0.0, float("inf")),
     progress: Callable[[float], None] = lambda fraction: None,
     counted: Callable[[Mapping[str, int]], None] = lambda counts: None,
+    began: Callable[[float], None] = lambda second: None,
     **options,
 ) -> list[Measurement]:
     """All measurements of a bag, one per node.
@@ -168,6 +188,8 @@ def measurements(
         span: first and last second of the bag that are used, from its beginning.
         progress: called now and then with the fraction read.
         counted: called at the end with what was refused, by reason.
+        began: called with the second of the bag at which the first measurement is: sensors may
+            begin later than other topics.
         options: of the synchronizer.
 
     Raises:
@@ -181,12 +203,23 @@ def measurements(
         out = []
         for share, sample in samples_between(bag, used, intake.reader, span):
             for node in intake.take(sample):
+                if not out:
+                    began(_second(bag, share, sample.stamp_ns - node.measurement.stamp_ns))
                 out.append(node.measurement)
                 if len(out) % 50 == 0:
                     progress(share)
         _check(bag, intake, step, out)
         counted(intake.counts + bag.undecodable)
         return out
+
+
+def _second(bag: BagReader, share: float, age_ns: int) -> float:
+    """Second of a bag, of which a share has been read, at which a node of an age was measured.
+
+    Stamps may be of any clock, or of several: then the age is left out.
+    """
+    age_ns = age_ns if 0 <= age_ns < _OLDEST_NS else 0
+    return max(0.0, 1e-9 * (share * (bag.end_ns - bag.start_ns) - age_ns))
 
 
 def _check(bag: BagReader, intake: Intake, step: float, out: list[Measurement]) -> None:

@@ -5,6 +5,14 @@
 from .model import GRAVITY
 from .robot import Robot
 from .signed_axes import axis_names, signed_axes
-from .urdf import urdf_path, urdf_text
+from .urdf import mesh_path, urdf_path, urdf_text
 
-__all__ = ["GRAVITY", "Robot", "axis_names", "signed_axes", "urdf_path", "urdf_text"]
+__all__ = [
+    "GRAVITY",
+    "Robot",
+    "axis_names",
+    "mesh_path",
+    "signed_axes",
+    "urdf_path",
+    "urdf_text",
+]

@@ -8,6 +8,7 @@ import os
 import xml.etree.ElementTree as ET
 from difflib import get_close_matches
 from pathlib import Path
+from urllib.parse import unquote
 
 from ..config.parameters import RobotConfig
 from ..errors import RobotError
@@ -32,12 +33,7 @@ def urdf_path(config: RobotConfig) -> Path:
 
 
 def _in_package(package: str, file: str) -> Path:
-    shares = [
-        Path(prefix) / "share" / package
-        for prefix in os.environ.get("AMENT_PREFIX_PATH", "").split(":")
-        if prefix
-    ]
-    share = next((folder for folder in shares if folder.is_dir()), None)
+    share = next((s / package for s in _shares() if (s / package).is_dir()), None)
     if share is None:
         raise RobotError(
             f"no ROS package '{package}' in AMENT_PREFIX_PATH: source its workspace, or give "
@@ -45,6 +41,27 @@ def _in_package(package: str, file: str) -> Path:
             package,
         )
     return share / file
+
+
+def mesh_path(name: str, folder: Path) -> Path:
+    """File of a mesh by its name in a URDF of a folder: absolute, beside it, or of a ROS package.
+
+    Where there is no such package, of a folder of its name around the URDF.
+    """
+    if name.startswith("package://"):
+        package, _, file = name.removeprefix("package://").partition("/")
+        for root in (*_shares(), *folder.parents):
+            if (root / package / file).is_file():
+                return root / package / file
+    if name.startswith("file://"):
+        name = unquote(name.removeprefix("file://"))
+    return folder / name
+
+
+def _shares() -> list[Path]:
+    """Folders of ROS packages."""
+    prefixes = os.environ.get("AMENT_PREFIX_PATH", "").split(":")
+    return [Path(prefix) / "share" for prefix in prefixes if prefix]
 
 
 def urdf_text(config: RobotConfig) -> str:

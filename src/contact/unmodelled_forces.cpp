@@ -5,6 +5,7 @@
 #include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 
 namespace prime {
@@ -17,6 +18,7 @@ namespace {
 
 constexpr double kCertain = 50.0;  ///< logarithm of odds beyond which there is no doubt
 constexpr int kBase = 6;           ///< disturbances of a floating base
+constexpr double kNowhere = std::numeric_limits<double>::infinity();  ///< a stop that is none
 
 double probability(const double odds) {
   return 1.0 / (1.0 + std::exp(-std::clamp(odds, -kCertain, kCertain)));
@@ -55,12 +57,16 @@ UnmodelledForces::UnmodelledForces(const pinocchio::Model& model,
     leg.contact = contact;
     for (int k = 0; k < 3; ++k) {
       const auto& joint = model.joints.at(own[k]);
-      if (joint.nq() != 1 || joint.nv() != 1)
+      if (joint.nv() != 1)
         throw std::invalid_argument("unmodelled forces: " + model.names[own[k]] +
-                                    " is no joint with limits");
+                                    " has more than one degree of freedom");
       leg.coordinates[k] = joint.idx_q(), leg.columns[k] = joint.idx_v();
-      leg.least[k] = model.lowerPositionLimit[joint.idx_q()] + prior.stop;
-      leg.most[k] = model.upperPositionLimit[joint.idx_q()] - prior.stop;
+      const double lower = model.lowerPositionLimit[joint.idx_q()];
+      const double upper = model.upperPositionLimit[joint.idx_q()];
+      // a continuous joint has no stops, and a URDF may leave limits out
+      const bool stops = joint.nq() == 1 && lower < upper;
+      leg.least[k] = stops ? lower + prior.stop : -kNowhere;
+      leg.most[k] = stops ? upper - prior.stop : kNowhere;
     }
     legs_.push_back(leg);
   }

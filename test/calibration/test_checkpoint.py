@@ -20,6 +20,7 @@ from prime_estimation.calibration.frank_wolfe import frank_wolfe
 from prime_estimation.calibration.offsets import Offsets
 from prime_estimation.calibration.single import calibrate_run
 from prime_estimation.calibration.trajectory import initial_offsets
+from prime_estimation.commands.calibrate import _recorded
 from prime_estimation.errors import ConfigError
 
 JOB = {"recordings": ["walk"], "what": ["feet"]}
@@ -101,6 +102,18 @@ def test_another_calibration_does_not_go_on(tmp_path):
     Checkpoint(tmp_path, JOB).save_levels({"gyro": 0.1})
     with pytest.raises(ConfigError, match="another calibration .recordings differ"):
         Checkpoint(tmp_path, {**JOB, "recordings": ["trot"]}).load()
+
+
+def test_a_recording_that_was_made_anew_does_not_go_on(tmp_path):
+    """Its iterate has as many nodes as the one before."""
+    bag = tmp_path / "walk" / "walk.mcap"
+    bag.parent.mkdir()
+    bag.write_bytes(b"first")
+    Checkpoint(tmp_path, {"recordings": [_recorded(str(bag.parent))]}).save_levels({"gyro": 0.1})
+    Checkpoint(tmp_path, {"recordings": [_recorded(str(bag.parent))]}).load()
+    bag.write_bytes(b"the second")
+    with pytest.raises(ConfigError, match="another calibration .recordings differ"):
+        Checkpoint(tmp_path, {"recordings": [_recorded(str(bag.parent))]}).load()
 
 
 def test_ctrl_c_keeps_the_last_iterate(recorded_runs, tmp_path):

@@ -45,6 +45,14 @@ def test_offsets_of_a_bent_machine_come_back(machine):
     assert rows[0]["value"] == pytest.approx(truth.feet[0, 0], abs=5e-4)
 
 
+@pytest.mark.filterwarnings("error")
+def test_noise_alone_asks_for_no_offsets(machine):
+    robot, truth, recording = machine
+    run = calibrate_run(recording, robot, truth, shipped_noise(), ())
+    found = fuse([run, run])
+    assert not len(found.deviation) and found.rows(robot) == []
+
+
 @pytest.fixture(scope="module")
 def on_soles():
     robot = swaying("g1")

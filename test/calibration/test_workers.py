@@ -107,6 +107,23 @@ def test_progress_and_stop_go_over_the_network(machine, cluster):
     assert not all(r.result.converged for r in runs)
 
 
+def test_an_interrupted_task_is_no_death_of_its_worker(cluster):
+    """Of a task that is stopped before it has anything to keep."""
+
+    def interrupted(number, stop, progress):  # local: it travels by value
+        progress(0.5)
+        while not stop():
+            pass
+        raise KeyboardInterrupt
+
+    told = []
+    with workers(cluster.scheduler_address, None, 2) as crew:
+        before = set(crew._client.scheduler_info()["workers"])
+        with pytest.raises(KeyboardInterrupt):
+            crew.run(interrupted, [1, 2], stop=lambda: bool(told), progress=told.append)
+        assert set(crew._client.scheduler_info()["workers"]) == before
+
+
 def test_nobody_at_the_address(monkeypatch):
     monkeypatch.setattr("prime_estimation.calibration.workers.PATIENCE", 1)
     with pytest.raises(ConfigError, match="no Dask scheduler answers at tcp://127.0.0.1:9"):

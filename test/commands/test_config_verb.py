@@ -7,6 +7,7 @@ import yaml
 
 from prime_estimation import cli
 from prime_estimation.commands.config import parameter_tables
+from prime_estimation.config.files import config_dir
 from prime_estimation.config.parameters import ROS_SECTIONS, Config
 
 
@@ -20,10 +21,25 @@ def test_yaml_is_the_configuration(robot, capsys):
 
 def test_ros_parameters_are_the_configuration(capsys):
     assert cli.main(["config", "--robot", "go1", "--format", "ros"]) == 0
-    printed = yaml.safe_load(capsys.readouterr().out)["prime"]["ros__parameters"]
+    printed = yaml.safe_load(capsys.readouterr().out)["/**/prime"]["ros__parameters"]
     assert printed.pop("robot") == "go1"
     config = Config.load("go1")
     assert printed == {f"{s}.{k}": v for s in ROS_SECTIONS for k, v in config.to_dict()[s].items()}
+
+
+def test_ros_parameters_name_files_that_any_node_finds(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    robot = (config_dir() / "robots" / "go2.yaml").read_text()
+    (
+        tmp_path / "a: robot of mine with a name that a line of eighty columns has no place for"
+    ).mkdir()
+    path = next(tmp_path.iterdir()) / "go2.yaml"
+    path.write_text(robot)
+    (tmp_path / "load.yaml").write_text("robot: {armature: 0.02}")
+    given = ("--robot", str(path.relative_to(tmp_path)), "--config", "load.yaml")
+    assert cli.main(["config", *given, "--format", "ros"]) == 0
+    printed = yaml.safe_load(capsys.readouterr().out)["/**/prime"]["ros__parameters"]
+    assert printed["robot"] == str(path) and printed["config"] == str(tmp_path / "load.yaml")
 
 
 def test_tables_of_the_documentation_are_current(repository):

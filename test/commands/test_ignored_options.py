@@ -11,6 +11,7 @@ LIVE = ("simulate", "--robot", "go2", "--live")
 WALK = ("walk", "--headless", "--out", "out")
 REPLAY = ("replay", ".", "--robot", "go2", "--out", "out")
 CALIBRATE = ("calibrate", ".", "--robot", "go2", "--out", "out")
+VIEW = ("view", "out.mcap", "--robot", "go2")
 IDENTIFY = ("identify", ".", "--robot", "go2", "--out", "out")
 
 
@@ -38,6 +39,13 @@ IDENTIFY = ("identify", ".", "--robot", "go2", "--out", "out")
         ((*LIVE, "--duration", "nan"), "--duration must be above 0 s"),
         ((*CALIBRATE, "--oracle", "cholesky"), "--oracle is of --what noise"),
         ((*CALIBRATE, "--iterations", "3"), "--iterations is of --what noise"),
+        ((*CALIBRATE, "--estimator", "window", "--oracle", "cholesky"), "--estimator kinematic"),
+        (("node", "replay", "--bag", ".", "--seconds", "nan"), "--seconds is nan"),
+        ((*VIEW, "--no-mocap"), "--no-mocap is of --replay"),
+        ((*VIEW, "--topic", "imu=/a"), "--topic is of --replay"),
+        ((*VIEW, "--speed", "2"), "--speed is of --record"),
+        ((*VIEW, "--seconds", "nan"), "--seconds is nan"),
+        ((*VIEW, "--start", "nan"), "--start is nan"),
         ((*IDENTIFY, "--tare", "16", "--held-out", "/nowhere"), "--tare tests nothing"),
     ],
 )
@@ -48,3 +56,21 @@ def test_refused_in_one_line(command, words, tmp_path, monkeypatch, capsys):
     err = capsys.readouterr().err
     assert words in err and err.count("\n") == 1
     assert not any(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        (("--robot", "go2", "--bag", "run"), "--bag is of replay, the node is estimator; `prime"),
+        (("--robot", "go2", "--rate", "0"), "--rate is of replay, the node is estimator"),
+        (("--robot", "go2", "--gait", "trot"), "--gait is of mpc, the node is estimator"),
+        (("mpc", "--robot", "go2", "--no-mocap"), "--no-mocap is of estimator, the node is mpc"),
+        (("replay", "--bag", "run", "--config", "x.yaml"), "--config is of estimator, inertia_"),
+        (("unitree_bridge", "--robot", "go2", "--lowstate"), "--lowstate is of estimator"),
+        (("replay", "--bag", "run", "--topic", "imu"), "--topic 'imu' has no '='"),
+    ],
+)
+def test_options_of_other_nodes(command, words, capsys):
+    assert cli.main(["node", *command]) == 2
+    err = capsys.readouterr().err
+    assert words in err and err.count("\n") == 1

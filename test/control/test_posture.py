@@ -58,5 +58,8 @@ def test_continuous_joints_are_refused(tmp_path):
         .read_text()
         .replace('type="revolute"', 'type="continuous"')
     )
+    turning = robot(str(urdf), ["FL_foot", "FR_foot", "RL_foot", "RR_foot"])
     with pytest.raises(RobotError, match="continuous joints cannot be simulated"):
-        simulate(robot(str(urdf), ["FL_foot", "FR_foot", "RL_foot", "RR_foot"]), "stand", 0.2)
+        simulate(turning, "stand", 0.2)
+    with pytest.raises(RobotError, match="continuous joints has no posture"):
+        standing_posture(turning)

@@ -187,6 +187,36 @@ def test_a_seam_is_a_gap_in_the_bag(table, mapping, write_csv, tmp_path):
         assert (steps > 0.9).sum() == 1 and np.argmax(steps) == 199
 
 
+def test_a_seam_is_that_row_of_the_file(table, mapping, write_csv, tmp_path):
+    """Whatever rows before it have no stamp of their own."""
+    table["t"][50:60] = table["t"][49]
+    mapping["files"]["log"]["time"]["irregular"] = "drop"
+    mapping["seams"] = {"rows": [395]}
+    conversion, bag = converted(write_csv(table), mapping, tmp_path)
+    times = np.array([t for t, _ in bag["/joint_states"]])
+    assert len(conversion.seams) == 1 and np.flatnonzero(np.diff(times) > 0.9) == [384]
+
+
+def test_the_orientation_of_another_file_changes_sign(table, mapping, write_csv, tmp_path):
+    """A quaternion and its negative are one, and nothing lies between them."""
+    angle = 3.0 + 0.4 * (table["t"] - 3.0)
+    quat = Rotation.from_euler("z", angle[:, None]).as_quat()
+    quat[angle > np.pi] *= -1.0
+    write_csv(table, "log.csv")
+    others = {f"q{axis}": column for axis, column in zip("xyzw", quat.T)}
+    write_csv({"t": table["t"] + 0.0025, **others}, "own.csv")
+    mapping["files"] = {
+        name: {"path": f"{name}.csv", "time": {"column": "t"}} for name in ("log", "own")
+    }
+    mapping["joints"]["file"] = mapping["imu"]["file"] = "log"
+    mapping["imu"]["orientation"] = {"columns": list(others), "file": "own"}
+    _, bag = converted(tmp_path, mapping, tmp_path)
+    turns = [(t, m.orientation) for t, m in bag["/imu"]]
+    told = np.unwrap([2.0 * np.arctan2(o.z, o.w) for _, o in turns])
+    expected = 3.0 + 0.4 * (np.array([t for t, _ in turns]) - 3.0025)
+    assert np.angle(np.exp(1j * (told - expected))) == pytest.approx(0.0, abs=1e-4)
+
+
 def test_two_files_of_one_sensor(table, mapping, write_csv, tmp_path):
     rates = {name: table.pop(name) for name in ("dq0", "dq1")}
     write_csv(table, "positions.csv")

@@ -185,3 +185,45 @@ def test_euler_angles_in_degrees(tmp_path):
     assert opened(path).rotation(Rotation(columns, "xyz", "deg"), "o").shape == (4, 4)
     with pytest.raises(DataError, match="about x reach 8 rad, which is beyond half a turn"):
         opened(path).rotation(Rotation(columns, "xyz"), "o")
+
+
+def test_rows_are_those_of_the_stamps(tmp_path):
+    path = tmp_path / "log.npz"
+    np.savez(path, t=T, q=Q.T, table=np.zeros((9, 9)))
+    table = opened(path)
+    assert table.column("t") == pytest.approx(T)
+    with pytest.raises(DataError, match=r"'q\[0\]' has 2 rows where others have 6: is it transp"):
+        table.quantity(Columns(["q[0]"]), 1, "angle", "q")
+    # without stamps, as many as most numbers stand in
+    np.savez(path, q=np.tile(Q, (50, 1)), table=np.zeros((9, 9)))
+    assert open_table(path, "log", LogFile(time=Clock(rate=10.0))).rows == 300
+
+
+@pytest.mark.parametrize("kind", ["csv", "txt"])
+@pytest.mark.parametrize("gap", [False, True])
+@pytest.mark.parametrize("head", ["# t{0}q0{0}q1\n", "# a log\n# of mine\nt{0}q0{0}q1\n"])
+def test_comments_before_the_rows(kind, gap, head, tmp_path):
+    """As `numpy.savetxt` writes names; and a comment above them."""
+    between = "," if kind == "csv" else " "
+    rows = [between.join(map(str, row)) for row in np.column_stack([T, Q])]
+    if gap:
+        rows[2] = between.join([str(T[2]), "nan", "-"])
+    path = tmp_path / f"log.{kind}"
+    path.write_text(head.format(between) + "\n".join(rows) + "\n")
+    table = opened(path)
+    assert table.column("t") == pytest.approx(T)
+    assert table.column("q1")[3:] == pytest.approx(Q[3:, 1])
+    path.write_text(head.format(between))
+    with pytest.raises(DataError, match="has no rows"):
+        opened(path)
+
+
+def test_text_beside_numbers_in_parquet(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    said = [None, "begins", None, None, None, None]
+    pairs = [None, *Q[1:].tolist()]
+    path = tmp_path / "log.parquet"
+    parquet.write_table(pyarrow.table({"t": T, "said": said, "q": pairs}), path)
+    values = opened(path).quantity(Columns("q"), 2, "angle", "q")
+    assert np.isnan(values[0]).all() and values[1:] == pytest.approx(Q[1:])

@@ -26,7 +26,9 @@ from prime_estimation.doctor.checks.units import rate_scale
 from prime_estimation.doctor.delays import best_shift, lag
 from prime_estimation.doctor.misfit import Misfit
 from prime_estimation.doctor.recording import Recording, Stream, read_recording
+from prime_estimation.doctor.signals import signals_of
 from prime_estimation.io.bag import BagWriter
+from prime_estimation.io.sensor_messages import foot_forces, imu, joint_state
 from prime_estimation.io.unitree import FAMILIES
 from prime_estimation.robot import Robot
 
@@ -233,6 +235,64 @@ def test_streams_of_other_clocks(standing):
     # all by one clock that is not the recorder's
     both = moved(moved(recording, "imu", -1e6, 0.0), "joint_states", -1e6, 0.0)
     assert not examined(robot, both).faults
+
+
+@pytest.mark.parametrize("seconds", [-1.7e9, -1.5, 40.0])
+def test_a_clock_that_was_set_while_it_was_recorded(seconds, standing):
+    """Two of the six seconds are by another setting, up to which no grid reaches."""
+    robot, recording = standing
+    for name, stream in recording.streams.items():
+        stamps = stream.stamps + np.where(stream.stamps < 2.0, seconds, 0.0)
+        recording = replace(
+            recording, streams={**recording.streams, name: replace(stream, stamps=stamps)}
+        )
+    found = examined(robot, recording)
+    assert [f.name for f in found.faults] == ["clock.joint_states.set", "clock.imu.set"]
+    assert found.faults[0].evidence == {"seconds": pytest.approx(seconds), "count": 1000}
+    assert "signals" not in [f.name for f in found.findings]
+
+
+def test_one_stamp_that_is_missing(standing):
+    robot, recording = standing
+    for name, stream in recording.streams.items():
+        stamps = np.where(np.arange(len(stream)) == 900, 0.0, stream.stamps)
+        recording = replace(
+            recording, streams={**recording.streams, name: replace(stream, stamps=stamps)}
+        )
+    found = examined(robot, recording).faults
+    assert [f.evidence["count"] for f in found] == [1, 1] and "1 of 3000" in found[0].text
+
+
+def test_stamps_in_another_unit_are_no_grid(standing):
+    robot, recording = standing
+    for name, stream in recording.streams.items():
+        other = replace(stream, stamps=1e3 * stream.stamps)
+        recording = replace(recording, streams={**recording.streams, name: other})
+    found = [f for f in examined(robot, recording).findings if f.name == "signals"]
+    assert "in 6.0 s of recording: are they of a clock" in found[0].text
+
+
+def test_contacts_of_feet_that_are_not_always_told(tmp_path):
+    """A message with one foot less, and flags that are no numbers."""
+    robot = Robot.load("go2")
+    for value in (1.0, np.nan):
+        with BagWriter(tmp_path / f"run{value}.mcap") as bag:
+            make = bag.message_class
+            for k in range(1500):
+                stamp = 1_700_000_000_000_000_000 + 2_000_000 * k
+                joints = joint_state(make, stamp, robot.joint_names, position=np.full(12, 0.3))
+                bag.write("/joint_states", stamp, joints)
+                at_rest = {
+                    "angular_velocity": np.zeros(3),
+                    "linear_acceleration": np.array([0.0, 0.0, 9.81]),
+                }
+                bag.write("/imu", stamp, imu(make, stamp, "imu", **at_rest))
+                feet = robot.feet[: 3 if k % 10 == 0 else 4]
+                bag.write("/contacts", stamp, foot_forces(make, stamp, feet, [value] * len(feet)))
+        recording = read_recording(tmp_path / f"run{value}.mcap", robot)
+        assert recording.streams["contacts"].values["force"].shape == (1500, 4)
+        standing = signals_of(recording, robot).standing
+        assert standing is None if np.isnan(value) else standing.all()
 
 
 @pytest.mark.parametrize(

@@ -289,8 +289,10 @@ def test_a_truth_that_is_none(tmp_path):
     path.write_text("[1, 2]")
     with pytest.raises(DataError, match="must be an object"):
         load_truth(tmp_path, path)
-    with pytest.raises(DataError, match="no pin_dynamic_parameters"):
-        true_parameters({"bodies_true": {"base": {}}}, "base", 0.0)
+    words = {"base": {"pin_dynamic_parameters": 10 * ["heavy"]}}
+    for bodies in ({"base": {}}, {"trunk": {}}, words):
+        with pytest.raises(DataError, match="no pin_dynamic_parameters"):
+            true_parameters({"bodies_true": bodies}, "base", 0.0)
 
 
 @pytest.mark.parametrize(
@@ -304,6 +306,7 @@ def test_a_truth_that_is_none(tmp_path):
         {"bodies_true": {"base": 3}},
         {"payload": {"t_on": "late"}},
         {"payload_events": [{"t": 1.0, "bodies": 2}]},
+        {"payload_events": [{"t": 1.0, "bodies": None}]},
     ],
 )
 def test_a_truth_of_another_form(truth, tmp_path):

@@ -13,6 +13,7 @@ import pytest
 from helpers.differences import relative_error
 
 from prime_estimation import _core
+from prime_estimation.config.parameters import Config
 from prime_estimation.fixed_base import (
     JointRecording,
     Leapfrog,
@@ -23,6 +24,8 @@ from prime_estimation.fixed_base import (
 )
 from prime_estimation.fixed_base.friction import FRICTION, friction
 from prime_estimation.fixed_base.segment import Segment
+from prime_estimation.joint_friction import JointLosses
+from prime_estimation.robot import Robot
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
 
@@ -131,3 +134,39 @@ def test_friction_at_known_rates():
     loss = friction(of, np.array([[0.0], [1e3], [-1e3], [0.1]]), 1e-6)
     expected = [0.0, 502.0, -502.0, 0.05 + 2.0 + np.exp(-1.0)]
     np.testing.assert_allclose(loss.torque[:, 0], expected, rtol=1e-6, atol=1e-12)
+
+
+MOTORS = {
+    "armature": 0.02,
+    "joint_friction": 0.3,
+    "joint_damping": 0.1,
+    "gear_loss": 0.1,
+    "stribeck": 0.2,
+    "stribeck_velocity": 0.7,
+    "torque_scale": 1.25,
+    "torque_offset": 0.4,
+    "torque_delay": -0.01,
+    "joint_zeros": {"elbow": 0.05},
+}
+ARM = """<robot name="arm"><link name="stand"/><link name="arm"><inertial>
+<origin xyz="0 0 -0.2"/><mass value="1"/>
+<inertia ixx="0.01" ixy="0" ixz="0" iyy="0.01" iyz="0" izz="0.001"/></inertial></link>
+<joint name="elbow" type="revolute"><parent link="stand"/><child link="arm"/>
+<limit lower="-3" upper="3" effort="9" velocity="9"/><axis xyz="0 1 0"/></joint></robot>"""
+
+
+def test_losses_and_motors_are_those_of_the_yaml(tmp_path):
+    """The torque that moves a robot of which all is known, by what its sensors read."""
+    urdf = tmp_path / "arm.urdf"
+    urdf.write_text(ARM)
+    settings = {"name": "arm", "urdf": str(urdf), "floating_base": False, **MOTORS}
+    robot = Robot(Config().updated({"robot": settings}).robot)
+    machine, reading = Machine(robot), np.array([[6.0]])
+    q, v, a = (np.array([[x]]) for x in (0.3, 1.5, 4.0))
+    loads = machine.loads(machine.nominal, q + robot.joint_zeros, v, a)
+    motors = machine.motors(machine.nominal, reading, np.zeros((1, 1)), v)
+    needed = pin.rnea(robot.model, robot.model.createData(), q[0], v[0], a[0])
+    passed = JointLosses.of(robot).passed(robot.motor_torque(reading), v, a)
+    # gears lose a share of the torque with its offset, there
+    np.testing.assert_allclose(loads.torque - motors.torque, needed - passed, atol=0.05)
+    assert machine.delay(machine.nominal) == 0.01

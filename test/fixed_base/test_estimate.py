@@ -389,6 +389,11 @@ def test_refused(pendulums):
         estimate(machine, [run], {"B.Iyy": (0.1, 0.1)}, WEIGHTS, 0.01)
     with pytest.raises(ConfigError, match="free base"):
         Machine(Robot.load("go2"))
+    holed = run.position.copy()
+    holed[3:5] = np.nan
+    for gap in ({"position": holed}, {"rate": holed}):
+        with pytest.raises(DataError, match="column 0, is not finite in 2 of"):
+            replace(run, **gap)
     blind = replace(run, position=np.full_like(run.position, np.nan))
     with pytest.raises(DataError, match="no joint's position"):
         estimate(machine, [blind], BOXES["viscous"], WEIGHTS, 0.01)

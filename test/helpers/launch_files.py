@@ -13,6 +13,7 @@ EXPECTED = {
         "mocap",
         "input",
         "bag",
+        "bag_topics",
         "namespace",
         "frame_prefix",
         "use_sim_time",
@@ -22,7 +23,7 @@ EXPECTED = {
         "rqt",
     },
     "replay": {
-        *("bag", "robot", "config", "mocap", "namespace", "frame_prefix"),
+        *("bag", "bag_topics", "robot", "config", "mocap", "namespace", "frame_prefix"),
         *("rate", "loop", "rviz", "rqt"),
     },
     "mpc": {"robot", "namespace", "gait", "rate", "use_sim_time"},

@@ -4,26 +4,30 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
-from shutil import copy2
+from shutil import copy2, copytree
 
 import numpy as np
 import pinocchio as pin
 import pytest
 import yaml
+from identify.conftest import CONFIG
 
 from prime_estimation import cli
+from prime_estimation.commands.identify import _identify_all
 from prime_estimation.config.parameters import Config
-from prime_estimation.errors import DataError
+from prime_estimation.errors import DataError, Stopped
 from prime_estimation.identify.outcome import Outcome
 from prime_estimation.identify.posterior import Quantity
 from prime_estimation.identify.reconstruct import estimates, motion
 from prime_estimation.identify.tare import Tare, tare, write_tare
 from prime_estimation.identify.urdf import patch_urdf
 from prime_estimation.io.bag import BagReader
-from prime_estimation.robot import Robot, urdf_path
+from prime_estimation.robot import Robot, mesh_path, urdf_path
 
 
 @pytest.fixture(scope="module")
@@ -34,11 +38,6 @@ def folder(recording, tmp_path_factory):
     options = ["--robot", "go2", "--links", "base", "--to", "1.6", "--no-progress"]
     assert cli.main(["identify", str(recording), *options, "--out", str(out)]) == 0
     return out
-
-
-def test_the_live_node_keeps_its_time_between_nodes(folder):
-    live = Config.load(str(folder / "go2.yaml")).estimator
-    assert live == Config.load("go2").estimator  # that of the identification is another
 
 
 def test_figures_mark_only_what_is_observable():
@@ -112,6 +111,57 @@ def test_any_body_can_be_patched(name, link, tmp_path):
     )
 
 
+def test_a_patched_urdf_finds_its_meshes(tmp_path):
+    """Those of a package around the old one, and those beside it, whatever the folder's name."""
+    config = Config.load("go2")
+    patch_urdf(Robot(config.robot), {}, tmp_path / "my robots" / "a" / "packaged.urdf")
+    text = (tmp_path / "my robots" / "a" / "packaged.urdf").read_text()
+    names = re.findall(r'<mesh filename="([^"]+)"', text)
+    assert names and all(mesh_path(name, tmp_path).is_file() for name in names)
+    mesh = tmp_path / "my robots" / "meshes" / "base.stl"
+    mesh.parent.mkdir()
+    mesh.touch()
+    (tmp_path / "my robots" / "a" / "beside.urdf").write_text(
+        text.replace(names[0], "../meshes/base.stl")
+    )
+    beside = replace(config.robot, urdf=str(tmp_path / "my robots" / "a" / "beside.urdf"))
+    patch_urdf(Robot(beside), {}, tmp_path / "new" / "again.urdf")
+    found = re.findall(r'<mesh filename="([^"]+)"', (tmp_path / "new" / "again.urdf").read_text())
+    assert mesh_path(found[0], tmp_path / "new") == mesh and found[1] == names[1]
+    patch_urdf(Robot(beside), {}, tmp_path / "my robots" / "a" / "same.urdf")
+    assert "../meshes/base.stl" in (tmp_path / "my robots" / "a" / "same.urdf").read_text()
+
+
+def test_the_live_node_keeps_its_own_settings(recording, tmp_path):
+    """The identification's step and joint parameters are not the live node's."""
+    own = {"node": {"odometry_rate": 250.0}, "estimator": {"window": 12}}
+    (tmp_path / "own.yaml").write_text(yaml.safe_dump(own))
+    options = ["--robot", "go2", "--to", "1.6", "--joints", "armature", "--no-progress"]
+    options += ["--config", str(tmp_path / "own.yaml"), "--out", str(tmp_path / "out")]
+    assert cli.main(["identify", str(recording), *options]) == 0
+    before, after = (
+        Config.load("go2", tmp_path / "own.yaml"),
+        Config.load(str(tmp_path / "out" / "go2.yaml")),
+    )
+    assert after.estimator == before.estimator and after.node == before.node
+
+
+def test_ctrl_c_leaves_out_the_recordings_that_were_not_begun(recording, tmp_path):
+    options = ["--robot", "go2", "--to", "1.6", "--no-progress", "--out", str(tmp_path)]
+    bags = [str(copytree(recording, tmp_path / name)) for name in ("first", "second", "third")]
+    args = cli.parser_of("identify").parse_args([*bags, *options])
+    robot, asked = Robot(CONFIG.robot), itertools.count()
+    _identify_all(args, bags[:1], robot, CONFIG, lambda: next(asked) < 0)
+    of_one = next(asked)
+    left = ["second: not begun, and left out", "third: not begun, and left out"]
+    for more in (0, 3):  # before the second one, and while its first guess is made
+        asked, last = itertools.count(), of_one + more
+        runs, notices = _identify_all(args, bags, robot, CONFIG, lambda: next(asked) >= last)
+        assert [r.name for r in runs] == ["first"] and not runs[0].unfinished and notices == left
+    with pytest.raises(Stopped):
+        _identify_all(args, bags, robot, CONFIG, lambda: True)
+
+
 def test_a_body_lighter_than_what_is_fixed_to_it(tmp_path):
     config = Config.load("go2")
     robot = Robot(config.robot)
@@ -147,7 +197,7 @@ def test_tared_yaml_finds_the_urdf_that_lay_beside_the_first(tmp_path):
     robot = Robot(config.robot)
     (tmp_path / "robot").mkdir()
     copy2(urdf_path(config.robot), tmp_path / "robot" / "mine.urdf")
-    content = {"robot": {**config.to_dict()["robot"], "urdf": "mine.urdf"}}
+    content = {"robot": {**config.to_dict()["robot"], "urdf": "mine.urdf"}, "noise": None}
     source = tmp_path / "robot" / "mine.yaml"
     source.write_text(yaml.safe_dump(content))
     found = Tare(1.02, 0.003, float("nan"), float("nan"), robot.total_mass, robot.total_mass)
@@ -161,16 +211,6 @@ def test_tared_yaml_of_a_built_in_robot_has_all_its_settings(tmp_path):
     found = Tare(1.02, 0.003, 0.7, 0.02, robot.total_mass, robot.total_mass)
     live = Config.load(str(write_tare(found, robot, config, "g1", tmp_path))).estimator
     assert live == replace(config.estimator, friction=0.7)
-
-
-def test_tared_yaml_of_a_file_with_empty_sections(tmp_path):
-    config = Config.load("go2")
-    source = tmp_path / "mine.yaml"
-    source.write_text(yaml.safe_dump({"robot": config.to_dict()["robot"]}) + "noise:\nestimator:\n")
-    robot = Robot.load(str(source))
-    found = Tare(1.02, 0.003, 0.7, 0.02, robot.total_mass, robot.total_mass)
-    path = write_tare(found, robot, Config.load(str(source)), str(source), tmp_path / "out")
-    assert Config.load(str(path)).robot.torque_scale == 1.02
 
 
 def test_reconstructed_motion_obeys_the_dynamics(run):

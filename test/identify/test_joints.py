@@ -20,7 +20,12 @@ from prime_estimation.identify.joint_notices import joint_notices
 from prime_estimation.identify.joint_yaml import noise_changes, robot_changes
 from prime_estimation.identify.joints import JointPosterior, fuse_joints
 from prime_estimation.identify.posterior import to_psi
-from prime_estimation.mhe.joint_parameters import chosen, joint_blocks, joint_types
+from prime_estimation.mhe.joint_parameters import (
+    MODEL_ERROR,
+    chosen,
+    joint_blocks,
+    joint_types,
+)
 from prime_estimation.recordings.samples import measurements
 from prime_estimation.robot import Robot
 
@@ -107,7 +112,7 @@ def test_changes_of_the_yaml_go_on_from_what_it_has():
 def test_several_recordings_add_up_and_contradictions_are_refused():
     both = fuse_joints([posterior(0.011), posterior(0.015)], ["a", "b"])
     gains, _ = both.parameters(both.blocks[0])
-    information = 2.0 * 0.01**-2 - 0.03**-2  # the prior counts once
+    information = 2.0 * 0.01**-2 - (0.03 * MODEL_ERROR) ** -2  # the prior counts once
     apart = np.trace(both.covariance) / 11.0
     assert apart == pytest.approx(1.0 / information, rel=0.01)
     pattern = np.cos(np.arange(12)) - np.cos(np.arange(12)).mean()
@@ -115,6 +120,19 @@ def test_several_recordings_add_up_and_contradictions_are_refused():
     np.testing.assert_allclose(gains - gains.mean(), expected, rtol=0.01)
     with pytest.raises(DataError, match="a and b contradict each other in the torque gain"):
         fuse_joints([posterior(0.0), posterior(0.1)], ["a", "b"])
+
+
+@pytest.mark.parametrize("times", [2, 20])
+def test_what_no_recording_told_keeps_its_prior(times):
+    """As wide as where the data told nothing, in every recording."""
+    nothing = posterior(stddev=0.03 * MODEL_ERROR)
+    fused = fuse_joints(times * [nothing], [str(i) for i in range(times)])
+    quantities = fused.quantities()
+    assert not any(q.observable for q in quantities)
+    spread = np.sqrt(np.diag(fused.covariance))
+    np.testing.assert_allclose(spread, 0.03 * MODEL_ERROR * np.sqrt(11 / 12), rtol=0.01)
+    scale = robot_changes(fused, Robot(CONFIG.robot))["torque_scale"]
+    assert set(scale.values()) == {1.0}
 
 
 def test_what_the_motion_does_not_tell_is_said_in_one_line():

@@ -16,8 +16,9 @@ from prime_estimation.identify import identify_run
 from prime_estimation.identify.least_squares import baseline
 from prime_estimation.identify.posterior import to_psi
 from prime_estimation.identify.residuals import residuals, residuals_held
-from prime_estimation.identify.single import check_fit
+from prime_estimation.identify.single import check_fit, load
 from prime_estimation.identify.solution import RestoreOnExit
+from prime_estimation.io.bag import BagReader, BagWriter
 from prime_estimation.robot import Robot
 
 
@@ -131,6 +132,23 @@ def test_standing_still_is_said_to_show_little(tmp_path):
 def test_too_short(recording, end, words):
     with pytest.raises(errors.DataError, match=words):
         identify_run(recording, Robot(CONFIG.robot), CONFIG, span=(0.0, end))
+
+
+@pytest.mark.parametrize("clock_s", [0, 7])
+def test_seconds_are_those_of_the_recording(clock_s, recording, tmp_path):
+    """Of sensors that begin a second after other topics, whose stamps are of any clock."""
+    sensors = ("/joint_states", "/imu", "/mocap/pose")
+    with BagReader(recording) as bag, BagWriter(tmp_path / "late.mcap") as late:
+        for topic, at_ns, message in bag.messages([*sensors, "/ground_truth/odom"]):
+            if topic not in sensors or at_ns >= bag.start_ns + 10**9:
+                message.header.stamp.sec += clock_s
+                late.write(topic, at_ns, message)
+    task = Robot(CONFIG.robot), CONFIG, True, None
+    for begin, expected in ((0.0, 1.0), (1.5, 1.5)):
+        _, second = load(tmp_path / "late.mcap", *task, (begin, np.inf))
+        assert expected <= second < expected + 0.05
+    _, second = load(recording, *task, (0.0, np.inf))
+    assert second < 0.05
 
 
 def test_a_robot_that_does_not_fit(run):

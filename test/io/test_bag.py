@@ -266,3 +266,10 @@ def test_missing_topic_names_what_is_there(tmp_path):
         ),
     ):
         bag.messages(["/imu"])
+
+
+def test_a_path_below_the_home_of_the_user(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    write_with_rosbags(tmp_path / "run", StoragePlugin.MCAP)
+    with BagReader("~/run") as bag:
+        assert bag.message_count

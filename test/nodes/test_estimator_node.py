@@ -7,15 +7,20 @@ What it publishes, and what it makes of bad input.
 
 import copy
 import time
+from collections import Counter
 
 import numpy as np
 import pytest
 from helpers.messages import random_message
 from helpers.waiting import wait
 
+from prime_estimation.config.parameters import Config
 from prime_estimation.io.messages import stamp_ns
 from prime_estimation.io.typestore import typestore
 from prime_estimation.io.unitree import FAMILIES
+from prime_estimation.nodes.estimator import EstimatorNode
+from prime_estimation.robot import Robot
+from prime_estimation.transport.inprocess import Bus, InProcessTransport
 
 
 def all_health(g) -> list:
@@ -221,3 +226,23 @@ def test_lowstate_in_place_of_topics(graph, messages):
 
 def test_messages_are_built_once_per_type():
     assert typestore() is typestore()
+
+
+def test_what_others_count_meanwhile_disturbs_nothing():
+    class Counting(Counter):
+        """Another thread counts a reason for the first time while somebody goes through it."""
+
+        def items(self):
+            for item in super().items():
+                self[f"{item[0]}'"] += 1
+                yield item
+
+    config = Config.load("go2")
+    transport = InProcessTransport(Bus(), "prime")
+    transport.rejected = Counting({"/imu": 1})
+    node = EstimatorNode(transport, Robot(config.robot), config)
+    refused = node.estimator.problem.measurements
+    refused._late, refused.not_finite = Counting({"mocap": 2}), Counting({"imu_not_finite": 3})
+    counts = node.counts()
+    assert counts["/imu: not decodable"] == 1
+    assert counts["mocap_late_node"] == 2 and counts["imu_not_finite"] == 3

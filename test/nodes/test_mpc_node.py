@@ -121,3 +121,14 @@ def test_controllers_that_make_no_sense_are_refused_at_once():
     for rate in (0.0, -1.0, float("nan"), float("inf")):
         with pytest.raises(ConfigError, match="a rate must be between"):
             MpcNode(transport, robot, rate=rate)
+
+
+def test_a_posture_that_is_none_does_not_keep_the_robot_from_obeying():
+    robot, bus = Robot.load("go2"), Bus()
+    node, me = MpcNode(InProcessTransport(bus, "mpc"), robot), InProcessTransport(bus, "me")
+    vector, twist = make("geometry_msgs/msg/Vector3"), make("geometry_msgs/msg/Twist")
+    nan, zero = vector(x=0.0, y=float("nan"), z=0.0), vector(x=0.0, y=0.0, z=0.0)
+    me.publish("/mpc/posture", "geometry_msgs/msg/Vector3")(nan)
+    forward = twist(linear=vector(x=0.3, y=0.0, z=0.0), angular=zero)
+    me.publish("cmd_vel", "geometry_msgs/msg/Twist")(forward)
+    assert node.controller._wish.vx == 0.3

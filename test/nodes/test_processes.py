@@ -112,11 +112,6 @@ def test_player_that_is_killed_and_restarted(observer, domain, go2_payload3):
     assert code == 0 and "Traceback" not in err
 
 
-def test_player_that_repeats_ends_when_it_was_told_to(domain, go2_payload3):
-    player = node("replay", "--bag", go2_payload3, "--loop", "--seconds", 5, domain=domain)
-    assert sent(player.wait(30.0))["joint_states"] > 100
-
-
 def test_a_killed_estimator_is_back_with_the_inertia_it_had(observer, domain, go2_payload3):
     keeper, estimator = node("inertia_keeper", domain=domain), node("--robot", "go2", domain=domain)
     player, inertia = None, observer.heard["/prime/inertial_parameters"]

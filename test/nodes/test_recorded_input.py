@@ -8,7 +8,7 @@ import pytest
 from helpers.short_bags import beginning
 
 from prime_estimation.config.parameters import Config
-from prime_estimation.io.bag import BagReader
+from prime_estimation.io.bag import BagReader, BagWriter
 from prime_estimation.io.typestore import typestore
 from prime_estimation.nodes.estimator import EstimatorNode
 from prime_estimation.nodes.recorded_input import RecordedInput
@@ -65,3 +65,18 @@ def test_every_node_is_estimated_with_the_figures_of_a_replay(bag, tmp_path):
 def test_names_of_the_graph_do_not_matter_to_the_recording(bag):
     heard = said_by_the_node(bag, "robot1")
     assert len(heard["/robot1/prime/contact_wrenches"]) > 150
+
+
+def test_a_recording_that_cannot_be_read_is_an_end_too(tmp_path):
+    with BagWriter(tmp_path / "cut.mcap") as writer:
+        for topic, kind in (("/joint_states", "JointState"), ("/imu", "Imu")):
+            writer.add_topic(topic, f"sensor_msgs/msg/{kind}")
+            writer._writer.write(writer._connections[topic], 10**18, b"\0\1\0\0" + 3 * b"\xff")
+    config, ended = Config.load("go2"), threading.Event()
+    given = RecordedInput(InProcessTransport(Bus(), "prime"), tmp_path / "cut.mcap")
+    node = EstimatorNode(given, Robot(config.robot), config)
+    node.start()
+    given.play(node, ended.set, threading.Event())
+    assert ended.wait(20.0)
+    node.stop()
+    assert "none of 2 messages on /joint_states, /imu can be decoded" in str(given.failure)

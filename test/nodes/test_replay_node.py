@@ -15,6 +15,9 @@ from helpers.messages import random_message
 from prime_estimation.errors import ConfigError, DataError
 from prime_estimation.io.bag import BagReader, BagWriter
 from prime_estimation.io.messages import stamp_ns
+from prime_estimation.io.topics import named_topics
+from prime_estimation.io.unitree import FAMILIES
+from prime_estimation.io.unitree_commands import LowCmdWriter
 from prime_estimation.nodes.replay import Playback, ReplayNode
 from prime_estimation.nodes.restamp import restamp
 from prime_estimation.transport.inprocess import Bus, InProcessTransport
@@ -109,3 +112,62 @@ def test_no_stamp_stays_none():
     header.stamp.sec = header.stamp.nanosec = 0
     restamp(header, 10**18)
     assert stamp_ns(header) == 0
+
+
+def test_motor_commands_of_the_robot_are_played_as_joint_targets(tmp_path):
+    bus, targets, bag = Bus(), [], tmp_path / "raw.mcap"
+    names = list(FAMILIES["unitree_go"].joints)
+    with BagWriter(bag) as writer:
+        commands = LowCmdWriter(FAMILIES["unitree_go"], writer.message_class)
+        for k in range(20):
+            low = random_message("unitree_go/msg/LowState", np.random.default_rng(0))
+            low.tick, arrival = 1000 + 2 * k, 1_700_000_000_000_000_000 + k * 2_000_000
+            values = (np.full(12, 0.1 * i) for i in range(1, 6))
+            writer.write("/lowstate", arrival, low)
+            writer.write("/lowcmd", arrival, commands.write(names, *values))
+    kind = "prime_estimation_msgs/msg/MotorCommands"
+    InProcessTransport(bus, "me").subscribe("joint_targets", kind, lambda m, _: targets.append(m))
+    settings = Playback(rate=0.0, clock=True, wait=0.0)
+    player = ReplayNode(InProcessTransport(bus, "player"), bag, settings)
+    player.run(threading.Event())
+    assert player.sent["joint_targets"] == len(targets) == 20
+    assert targets[0].name == names and stamp_ns(targets[0].header) == 1_700_000_000_000_000_000
+    for i, field in enumerate(("position", "velocity", "effort", "stiffness", "damping"), 1):
+        np.testing.assert_allclose(getattr(targets[0], field), 0.1 * i, rtol=1e-6)
+
+
+def test_what_cannot_be_played_is_said(tmp_path, caplog):
+    bag = tmp_path / "motors.mcap"
+    with BagWriter(bag) as writer:
+        for k in range(3):
+            low = random_message("unitree_hg/msg/LowState", np.random.default_rng(0))
+            low.mode_pr = 1
+            writer.write("/lowstate", 10**18 + k, low)
+    settings = Playback(rate=0.0, wait=0.0)
+    ReplayNode(InProcessTransport(Bus(), "player"), bag, settings).run(threading.Event())
+    assert caplog.text.count("not played: lowstate: ankles and waist in motor coordinates") == 1
+
+
+def test_a_recording_that_is_cut_off_is_said(go2_payload3, tmp_path, caplog):
+    (whole,) = go2_payload3.glob("*.mcap")
+    content = whole.read_bytes()
+    (tmp_path / "cut.mcap").write_bytes(content[: len(content) // 4])
+    ReplayNode(InProcessTransport(Bus(), "player"), tmp_path / "cut.mcap", Playback())
+    assert "cut.mcap is damaged (cut.mcap breaks off after" in caplog.text
+
+
+def test_one_of_several_topics_is_played(tmp_path):
+    with BagWriter(tmp_path / "two.mcap") as writer:
+        for topic in ("/a/imu", "/b/imu"):
+            message = random_message("sensor_msgs/msg/Imu", np.random.default_rng(0))
+            message.header.frame_id = topic
+            writer.write(topic, 10**18, message)
+    with pytest.raises(DataError, match=r"bag_topics:=imu=NAME"):
+        ReplayNode(InProcessTransport(Bus(), "player"), tmp_path / "two.mcap", Playback())
+    bus, heard, given = Bus(), [], named_topics(["imu=/b/imu"], "bag_topics")
+    kind = "sensor_msgs/msg/Imu"
+    InProcessTransport(bus, "me").subscribe("imu", kind, lambda m, _: heard.append(m))
+    settings = Playback(rate=0.0, wait=0.0)
+    transport = InProcessTransport(bus, "player")
+    ReplayNode(transport, tmp_path / "two.mcap", settings, given).run(threading.Event())
+    assert [m.header.frame_id for m in heard] == ["/b/imu"]

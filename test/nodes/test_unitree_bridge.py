@@ -7,8 +7,11 @@ import pytest
 from helpers.messages import random_message
 from helpers.waiting import wait
 
+from prime_estimation.config.files import config_dir
+from prime_estimation.errors import ConfigError
 from prime_estimation.io.messages import stamp_ns
 from prime_estimation.io.unitree import TickClock, family_of
+from prime_estimation.nodes.run_node import build
 from prime_estimation.nodes.unitree_bridge import UnitreeBridgeNode
 from prime_estimation.robot import Robot
 from prime_estimation.transport.inprocess import Bus, InProcessTransport
@@ -63,3 +66,64 @@ def test_a_tick_that_jitters_is_no_loss():
         tick += step
         clock.stamp(tick, 1_700_000_000_000_000_000 + tick * 1_000_000)
     assert clock.skipped < 5
+
+
+def test_a_tick_that_stands_leaves_the_arrival():
+    clock, arrival = TickClock(), 1_700_000_000_000_000_000
+    stamps = [clock.stamp(0, arrival + 2_000_000 * k) for k in range(1000)]
+    assert np.diff(stamps[TickClock.STANDING :]).tolist() == [2_000_000] * (
+        999 - TickClock.STANDING
+    )
+    assert stamps[-1] == arrival + 2_000_000 * 999 and clock.stands and clock.restarts == 0
+    stamps = [clock.stamp(1 + 2 * k, arrival + 2_000_000 * (1000 + k)) for k in range(5)]
+    assert not clock.stands and np.diff(stamps) == pytest.approx([2_000_000] * 4, abs=1000)
+
+
+def test_the_robot_of_a_file(tmp_path):
+    path = tmp_path / "my go2.yaml"
+    text = (config_dir() / "robots" / "go2.yaml").read_text()
+    path.write_text(text.replace("imu_frame: imu", "imu_frame: base"))
+    bus = Bus()
+    node = build("unitree_bridge", InProcessTransport(bus, "unitree_bridge"), str(path))
+    assert node.reader.family is family_of("go2") and node.reader._imu_frame == "base"
+    path.write_text(text.replace("name: go2", "name: rex"))
+    with pytest.raises(ConfigError, match=r"'rex' has no known LowState; .* \(robot.name\)"):
+        build("unitree_bridge", InProcessTransport(Bus(), "unitree_bridge"), str(path))
+
+
+def test_nothing_is_announced_that_never_comes():
+    for robot, has_feet in (("go2", True), ("g1", False)):
+        bus = Bus()
+        UnitreeBridgeNode(InProcessTransport(bus, "unitree_bridge"), robot)
+        assert ("/foot_force" in bus.types) == has_feet
+
+
+def test_a_refusal_is_reported_while_it_lasts():
+    bus, said = Bus(), []
+    node = UnitreeBridgeNode(InProcessTransport(bus, "unitree_bridge"), "g1")
+    me = InProcessTransport(bus, "me")
+    me.subscribe("/diagnostics", bus.types["/diagnostics"], lambda m, _: said.append(m.status[0]))
+    send = me.publish("lowstate", "unitree_hg/msg/LowState")
+    for mode in (1, 0):
+        low = random_message("unitree_hg/msg/LowState", np.random.default_rng(0))
+        low.mode_pr = mode
+        send(low)
+        node._work()
+    assert [s.level for s in said] == [1, 0] and said[1].message == "1 Hz"
+    refusals = {v.key: v.value for v in said[1].values if "mode_pr" in v.key}
+    assert list(refusals.values()) == ["1"]
+
+
+def test_the_imu_of_the_torso_where_the_robot_has_it():
+    bus, heard = Bus(), []
+    UnitreeBridgeNode(InProcessTransport(bus, "unitree_bridge"), "g1", imu_frame="imu_in_torso")
+    me = InProcessTransport(bus, "me")
+    me.subscribe("imu", "sensor_msgs/msg/Imu", lambda m, _: heard.append(m))
+    low = random_message("unitree_hg/msg/LowState", np.random.default_rng(0))
+    low.mode_pr = 0
+    me.publish("lowstate", "unitree_hg/msg/LowState")(low)
+    torso = random_message("unitree_hg/msg/IMUState", np.random.default_rng(1))
+    me.publish("secondary_imu", "unitree_hg/msg/IMUState")(torso)
+    (imu,) = heard
+    assert imu.header.frame_id == "imu_in_torso"
+    assert imu.angular_velocity.x == pytest.approx(torso.gyroscope[0])

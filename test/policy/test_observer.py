@@ -271,3 +271,37 @@ def test_stamps_that_stand_still(hanging):
         assert not state.valid
         told = r"no joints in the last \d+ readings \(\d+ of 460 .* a stamp that was there before"
         assert re.match(told, state.reason)
+
+
+@pytest.mark.parametrize("per_s", [1, 1_000, 1_000_000])
+def test_an_arrival_of_another_unit(recorded_runs, per_s):
+    with StateObserver("go2", threaded=False) as observer:
+        for instant in instants(recorded_runs / "go2_nominal", 0.3):
+            raw = lowstate(family_of("go2"), instant)
+            state = observer.lowstate(raw, instant.stamp_ns * per_s // 10**9)
+        assert "ns: is arrival_ns in s, ms or us instead of ns?" in state.reason
+        with pytest.raises(DataError, match="arrival_ns must be a whole number of ns, got 'now'"):
+            observer.lowstate(raw, "now")
+
+
+def test_a_simulator_that_does_not_count(recorded_runs):
+    with StateObserver("go2", threaded=False) as observer:
+        for instant in instants(recorded_runs / "go2_nominal", 1.0):
+            raw = lowstate(family_of("go2"), instant)
+            raw.tick = 0
+            state = observer.lowstate(raw, instant.stamp_ns)
+        assert state.valid and state.stamp_ns == instant.stamp_ns
+
+
+def test_the_imu_of_the_torso_is_not_that_of_the_lowstate(recorded_runs):
+    torso = Config.load("g1").updated({"robot": {"imu_frame": "imu_in_torso"}})
+    with StateObserver(Robot(torso.robot), torso, threaded=False) as observer:
+        for instant in instants(recorded_runs / "g1_walk_nominal", 0.3):
+            raw = lowstate(family_of("g1"), instant)
+            state = observer.lowstate(raw, instant.stamp_ns)
+        assert state.reason == "no imu yet (that of imu_in_torso comes by imu_state())"
+        state = observer.imu_state(raw.imu_state, instant.stamp_ns)
+        assert state.stamp_ns == instant.stamp_ns and "no imu" not in state.reason
+    with StateObserver("go2", threaded=False) as observer:
+        with pytest.raises(ConfigError, match="go2: the IMU in imu .* has no IMUState of its own"):
+            observer.imu_state(raw.imu_state)

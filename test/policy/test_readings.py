@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -96,6 +97,8 @@ def test_what_is_handed_in_is_checked():
             observer.arrays(0, gyro=["x"] * 3, accelerometer=np.zeros(3))
         with pytest.raises(DataError, match="no LowState: a NoneType has no 'tick'"):
             observer.lowstate(None)
+        with pytest.raises(DataError, match="no LowState: a SimpleNamespace has no 'imu_state'"):
+            observer.lowstate(SimpleNamespace(tick=0, motor_state=[], imu=None))  # of a Go1
         with pytest.raises(ConfigError, match=r"make it with sensors=\['joint_targets'\]"):
             observer.targets(STANCE, np.ones(12), np.ones(12), stamp_ns=0)
 
@@ -106,3 +109,16 @@ def test_a_closed_observer_says_so():
     state = observer.arrays(0, position=STANCE)
     assert not state.valid and state.reason == "the observer is closed"
     assert np.isnan(state.joint_position).all()
+
+
+@pytest.mark.parametrize(
+    "readings, said",
+    [
+        ({"velocity": np.zeros(12)}, "velocity comes with position"),
+        ({"torque": np.zeros(12)}, "torque comes with position"),
+        ({"quat_world_imu": [0.0, 0.0, 0.0, 1.0]}, "quat_world_imu comes with gyro"),
+    ],
+)
+def test_arrays_that_would_be_passed_over(readings, said):
+    with StateObserver("go2", threaded=False) as observer, pytest.raises(DataError, match=said):
+        observer.arrays(0, **readings)

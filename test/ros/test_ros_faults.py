@@ -12,8 +12,10 @@ import pytest
 rclpy = pytest.importorskip("rclpy")
 
 from helpers.ros_calls import call, executable  # noqa: E402
+from helpers.short_bags import beginning  # noqa: E402
 from helpers.waiting import wait  # noqa: E402
 
+from prime_estimation.io.bag import BagWriter  # noqa: E402
 from prime_estimation.transport import ros_entities  # noqa: E402
 from prime_estimation.transport.ros import RosTransport  # noqa: E402
 from prime_estimation.transport.ros_entities import interface  # noqa: E402
@@ -95,6 +97,38 @@ def test_simple_nodes_take_whole_numbers_and_refuse_words(domain):
         and "parameter rate must be of type float, got 'fast'" in err
         and "Traceback" not in err
     )
+
+
+@pytest.mark.parametrize("given", ["autostart:=0", "bag:=20240101", "robot:=2"])
+def test_own_parameters_of_another_type_are_refused_in_one_line(domain, given):
+    code, _, err = executable("estimator", "--ros-args", "-p", given).wait(30.0)
+    assert code == 2 and f"parameter {given.split(':=')[0]}: " in err and "Traceback" not in err
+
+
+def test_parameters_that_no_node_has_are_named(domain):
+    given = ("-p", "robt:=g1", "-p", "qos_overrides./imu.subscription.depth:=7")
+    bag = ("-p", "bag:=/no/such/bag")
+    for name in ("estimator", "replay"):
+        _, _, err = executable(name, "--ros-args", *given, *bag).wait(30.0)
+        assert "this node has no parameter robt: not used" in err
+
+
+def test_a_recording_that_cannot_be_read_is_a_failure(domain, tmp_path):
+    with BagWriter(tmp_path / "cut.mcap") as writer:
+        writer.add_topic("/imu", "sensor_msgs/msg/Imu")
+        writer._writer.write(writer._connections["/imu"], 10**18, b"\0\1\0\0" + 3 * b"\xff")
+    given = ("-p", f"bag:={tmp_path / 'cut.mcap'}")
+    code, _, err = executable("estimator", "--ros-args", *given).wait(60.0)
+    assert code == 2 and "none of 1 messages on /imu can be decoded" in err
+    assert "Traceback" not in err
+
+
+def test_a_recording_is_estimated_whatever_the_input_of_the_node(domain, tmp_path, recorded_runs):
+    bag = beginning(recorded_runs / "go2_payload3", tmp_path / "short.mcap", 1.0)
+    (tmp_path / "robot.yaml").write_text("node: {input: lowstate}")
+    given = ("-p", f"bag:={bag}", "-p", f"config:={tmp_path / 'robot.yaml'}")
+    code, _, err = executable("estimator", "--ros-args", *given).wait(60.0)
+    assert code == 0 and "waiting: lowstate" not in err
 
 
 # --- the transport --------------------------------------------------------------------------------

@@ -100,12 +100,33 @@ class IntervalPolicy:
         "come right: what the window has learned of the accelerometer's bias outlasts it",
         "s",
     )
+    start_tilt: float = param(
+        5.5e-3,
+        "of roll and pitch after a start in the middle of a walk off a floor: a foot of 20 mm that "
+        "rolls over a slope of 0.15 that nothing tells comes up by a hundredth of its way",
+        "rad",
+    )
+    start_memory: float = param(
+        1.0, "time after such a start in which that comes right, over other slopes", "s"
+    )
     tilt_soft: float = param(
         2.5e-3,
         "the same on soft ground, per unit by which that is more than uneven: feet that come up "
         "while they stand look like a robot that walks uphill",
         "rad",
     )
+    landing_share: float = param(
+        0.5,
+        "of what landing feet that all sink alike would do to roll and pitch: with it, 95 % "
+        "intervals of simulated Go1 and Go2 hold on stairs, a slope, and at a pace",
+    )
+    landing_way: float = param(
+        0.03,
+        "way of the base in a stance, on shorter ones of which feet tell the tilt less and less",
+        "m",
+    )
+    landing_few: int = param(4, "touch-downs that do not sink, said to be before the first one")
+    landing_steps: int = param(40, "touch-downs over which these are means")
     heading: float = param(1.0e-3, "of the heading", "rad")
     heading_soft: float = param(
         2.5e-3,

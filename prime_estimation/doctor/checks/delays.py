@@ -33,6 +33,7 @@ _FIGURES = {
 }
 _AGREES = 0.7  # correlation of rates of turning
 _TURNS = 0.05  # rad/s rms without which nothing turns
+_ENOUGH = 4.0  # s, of which delays of `_LONGEST_MOCAP` to both sides leave half
 _CONTRADICTS = 0.5  # below which it is not the same turning: 0.4 with the scalar first, 0.63 where
 # the least of it was told of a right one
 
@@ -127,7 +128,8 @@ def _mocap(case: Case) -> Verdict:
             f"motion capture does not turn as the gyro does (correlation {delay.agreement:.2f}): "
             "its delay cannot be told"
         )
-        severity, proposal = UNKNOWN if np.abs(felt).std() < _TURNS else HINT, ""
+        tells = np.abs(felt).std() >= _TURNS and good.sum() * STEP >= _ENOUGH
+        severity, proposal = HINT if tells else UNKNOWN, ""
         if severity == HINT and delay.agreement < _CONTRADICTS:
             severity = FAULT
             proposal = (

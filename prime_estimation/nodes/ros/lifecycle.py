@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from rcl_interfaces.msg import ParameterDescriptor, SetParametersResult
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
@@ -20,12 +21,28 @@ from ...transport.ros import RosTransport
 from ..estimator import EstimatorNode
 from . import parameters
 
+if TYPE_CHECKING:  # reading recordings needs rosbags, which not everybody has
+    from ..recorded_input import RecordedInput
+
+
+# parameters beside those of the configuration: default and description
+_OWN = {
+    "robot": ("go2", "go1, go2, g1, ... or the path of a robot's YAML file"),
+    "config": ("", "YAML file with changes to the defaults"),
+    "autostart": (True, "configure and activate at once"),
+    "bag": (
+        "",
+        "recording to estimate as fast as possible in place of topics; the node ends with it",
+    ),
+    "bag_topics": ("", "its topics of sensors where several could be: imu=NAME,..."),
+}
+
 
 class EstimatorLifecycle(LifecycleNode):
     """Estimator with a life cycle.
 
-    Parameters: `robot`, `config` (YAML of changes), `autostart`, `bag` (recorded input), and all of
-    the configuration as `noise.*`, `estimator.*`, `node.*`.
+    Parameters: `robot`, `config` (YAML of changes), `autostart`, `bag` and `bag_topics` (recorded
+    input), and all of the configuration as `noise.*`, `estimator.*`, `node.*`.
 
     Args:
         ended: called when recorded input has ended.
@@ -34,34 +51,9 @@ class EstimatorLifecycle(LifecycleNode):
     def __init__(self, ended: Callable[[], None] = lambda: None):
         super().__init__("prime")
         self._ended = ended
-        self.declare_parameter(
-            "robot",
-            "go2",
-            ParameterDescriptor(
-                description="go1, go2, g1, ... or the path of a robot's YAML file", read_only=True
-            ),
-        )
-        self.declare_parameter(
-            "config",
-            "",
-            ParameterDescriptor(
-                description="YAML file with changes to the defaults", read_only=True
-            ),
-        )
-        self.declare_parameter(
-            "autostart",
-            True,
-            ParameterDescriptor(description="configure and activate at once", read_only=True),
-        )
-        self.declare_parameter(
-            "bag",
-            "",
-            ParameterDescriptor(
-                description="recording to estimate as fast as possible in place of topics; "
-                "the node ends with it",
-                read_only=True,
-            ),
-        )
+        for name, (default, description) in _OWN.items():
+            described = ParameterDescriptor(description=description, read_only=True)
+            parameters.declare_one(self, name, default, described)
         self._config = Config.load(
             self.get_parameter("robot").value, self.get_parameter("config").value or None
         )
@@ -70,6 +62,7 @@ class EstimatorLifecycle(LifecycleNode):
         self._node: EstimatorNode | None = None
         self._stopped = threading.Event()
         self._transport: RosTransport | None = None
+        self._recording: RecordedInput | None = None
         self.add_on_set_parameters_callback(self._check)
         if hasattr(self, "add_post_set_parameters_callback"):
             self.add_post_set_parameters_callback(self._apply)
@@ -110,19 +103,27 @@ class EstimatorLifecycle(LifecycleNode):
 
     def _begin(self) -> None:
         self._transport = RosTransport(self)
-        bag, given = self.get_parameter("bag").value, None
+        bag, given, config = self.get_parameter("bag").value, None, self._config
         if bag:
-            from .programs import need_rosbags
+            from .programs import need_rosbags, topics_of
 
             need_rosbags()
             from ..recorded_input import RecordedInput
 
-            given = RecordedInput(self._transport, bag)
-        self._node = EstimatorNode(given or self._transport, self._robot, self._config)
+            topics = topics_of(self.get_parameter("bag_topics").value)
+            given = self._recording = RecordedInput(self._transport, bag, topics)
+            # what a raw message holds comes as topics of a recording
+            config = config.updated({"node": {"input": "topics"}}, "bag")
+        self._node = EstimatorNode(given or self._transport, self._robot, config)
         self._node.start()
         if given is not None:
             self._stopped = threading.Event()
             given.play(self._node, self._ended, self._stopped)
+
+    @property
+    def failure(self) -> Exception | None:
+        """Why recorded input could not be read to its end."""
+        return self._recording.failure if self._recording is not None else None
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Stop; nothing is published any more."""

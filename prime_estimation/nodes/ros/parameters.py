@@ -24,26 +24,46 @@ def declare(node, config: Config) -> None:
         ConfigError: a value that the user gave is of another type or out of range, or belongs to a
             parameter that there is not.
     """
-    from rclpy.exceptions import InvalidParameterTypeException, InvalidParameterValueException
-
     overrides = getattr(node, "_parameter_overrides", {})
     overrides.update({p.name: p for p in with_doubles(config, overrides.values())})
     for section in ROS_SECTIONS:
         values = getattr(config, section)
         for field in fields(values):
             name = f"{section}.{field.name}"
-            try:
-                node.declare_parameter(name, getattr(values, field.name), descriptor(field))
-            except (InvalidParameterTypeException, InvalidParameterValueException) as error:
-                raise ConfigError(
-                    f"parameter {name}: {' '.join(str(error).split())}", name
-                ) from error
+            declare_one(node, name, getattr(values, field.name), descriptor(field))
     # rclpy says nothing about parameters in a file that nobody declares: misspelt ones would seem
     # to be set
     for name, given in overrides.items():
         section, _, key = name.partition(".")
         if section in ROS_SECTIONS and not node.has_parameter(name):
             config.updated({section: {key: given.value}}, "parameters")
+    tell_unknown(node)
+
+
+def declare_one(node, name: str, default, description) -> None:
+    """Declare a parameter.
+
+    Raises:
+        ConfigError: a value that the user gave is of another type or out of range.
+    """
+    from rclpy.exceptions import InvalidParameterTypeException, InvalidParameterValueException
+
+    try:
+        node.declare_parameter(name, default, description)
+    except (InvalidParameterTypeException, InvalidParameterValueException) as error:
+        raise ConfigError(f"parameter {name}: {' '.join(str(error).split())}", name) from error
+
+
+def tell_unknown(node) -> None:
+    """Warn of parameters that the user gave and that the node does not have.
+
+    It is no error: a file for several nodes has those of the others too.
+    """
+    given = getattr(node, "_parameter_overrides", {})
+    unknown = [n for n in given if not (node.has_parameter(n) or n.startswith("qos_overrides."))]
+    if unknown:
+        names = ", ".join(sorted(unknown))
+        node.get_logger().warning(f"this node has no parameter {names}: not used")
 
 
 def with_doubles(config: Config, parameters) -> list:

@@ -16,6 +16,7 @@ from ...transport.environment import domain_id
 from ...transport.ros import RosTransport
 from .. import run_node as serve
 from ..scheduling import precedence, uninterrupted
+from .parameters import tell_unknown
 from .rosout import log_to_rosout
 
 # Fast DDS: of a program that was killed, others hold shared memory that they take the next one's
@@ -29,7 +30,7 @@ _PARAMETERS = {
         **_ROBOT,
         "imu_frame": (
             "",
-            "frame of the trunk's IMU in the URDF (default: that of the robot's YAML)",
+            "frame of the IMU in the URDF (default: that of the robot's YAML)",
         ),
         "commands": (False, "hand on mpc/motor_commands as lowcmd: the robot moves"),
     },
@@ -46,6 +47,7 @@ _PARAMETERS = {
     },
     "replay": {
         "bag": ("", "rosbag2 folder, .mcap or .db3 file"),
+        "bag_topics": ("", "topics of sensors where several could be: imu=NAME,joint_states=NAME"),
         "rate": (1.0, "speed of time, 0 for as fast as possible"),
         "start": (0.0, "begin here [s]"),
         "duration": (0.0, "this much of the recording, 0: to the end [s]"),
@@ -95,6 +97,8 @@ def _estimator(_rclpy, _name: str, stop: threading.Event) -> None:
         with serve.without_pauses():
             RosTransport(node).spin(stop)
     node.end()
+    if node.failure is not None:
+        raise PrimeError(f"the recording could not be read to its end: {node.failure}")
 
 
 def _replay(rclpy, name: str, stop: threading.Event) -> None:
@@ -102,7 +106,15 @@ def _replay(rclpy, name: str, stop: threading.Event) -> None:
     from ..replay import Playback, ReplayNode
 
     node, options = _node_with_parameters(rclpy, name)
-    ReplayNode(RosTransport(node), options.pop("bag"), Playback(**options)).run(stop)
+    bag, topics = options.pop("bag"), topics_of(options.pop("bag_topics"))
+    ReplayNode(RosTransport(node), bag, Playback(**options), topics).run(stop)
+
+
+def topics_of(text: str) -> dict[str, str]:
+    """Topics of a recording by sensor, of the parameter `bag_topics`."""
+    from ...io.topics import named_topics
+
+    return named_topics(filter(None, text.replace(" ", "").split(",")), "bag_topics")
 
 
 def need_rosbags() -> None:
@@ -139,6 +151,7 @@ def _node_with_parameters(rclpy, name: str) -> tuple:
         )
         for key, (value, doc) in _PARAMETERS[name].items()
     }
+    tell_unknown(node)
     return node, {key: _typed(key, value, kind) for key, (value, kind) in declared.items()}
 
 

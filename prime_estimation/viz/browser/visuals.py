@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import logging
-import os
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pinocchio as pin
 
-from ...robot import Robot, urdf_path, urdf_text
+from ...robot import Robot, mesh_path, urdf_path, urdf_text
 
 MANY_FACES = 12000  # of one mesh: more of them cost a browser time and show nothing
 AGGRESSION = 5  # of merging them, of 10: how soon shape is given up for number
@@ -76,7 +75,7 @@ def _file(shape, folder: Path) -> Iterator[tuple]:
     import trimesh
 
     try:
-        scene = trimesh.load_scene(_resolve(shape.get("filename"), folder), process=False)
+        scene = trimesh.load_scene(str(mesh_path(shape.get("filename"), folder)), process=False)
     except Exception as error:  # noqa: BLE001 - foreign files, read by a reader for each kind
         log.warning("%s is not shown: %s", shape.get("filename"), " ".join(str(error).split()))
         return
@@ -97,20 +96,6 @@ def _smooth(mesh) -> tuple[np.ndarray, np.ndarray]:
         bare = bare.simplify_quadric_decimation(face_count=MANY_FACES, aggression=AGGRESSION)
     bare = trimesh.graph.smooth_shade(bare, angle=CREASE)
     return np.asarray(bare.vertices), bare.faces.astype(np.uint32)
-
-
-def _resolve(name: str, folder: Path) -> str:
-    """Path of a mesh: absolute, of a ROS package, or beside the URDF."""
-    if name.startswith("package://"):
-        package, _, file = name.removeprefix("package://").partition("/")
-        shares = [
-            Path(p) / "share" for p in os.environ.get("AMENT_PREFIX_PATH", "").split(":") if p
-        ]
-        # where there is no such package, a folder of its name around the URDF
-        for root in (*shares, *folder.parents):
-            if (root / package / file).is_file():
-                return str(root / package / file)
-    return str(folder / name.removeprefix("file://"))
 
 
 def _origin(visual) -> pin.SE3:
