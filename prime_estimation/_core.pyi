@@ -575,8 +575,7 @@ class ActionMeasurement(ActionLeastSquares):
         velocity: numpy.ndarray,
         before: crocoddyl.ActionDataAbstract | None = None,
     ) -> None:
-        """
-        Next velocity (nv) from which the next calc may start, with the contact forces of the node
+        """Next velocity (nv) from which the next calc may start, with the contact forces of the node
         `before`, where it is given.
         """
     def unmodelled_covariance(self, arg2: crocoddyl.ActionDataAbstract) -> numpy.ndarray:

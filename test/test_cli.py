@@ -237,6 +237,7 @@ def test_a_signal_while_modules_load(number, code, monkeypatch, capsys):
         (["mpc", "--robot", "go2", "--gait", "gallop"], "gait must be one of"),
         (["mpc", "--robot", "ricmonk"], "give it a robot with feet"),
         (["mpc", "--robot", "g1", "--gait", "trot"], "is a gait for four feet"),
+        (["replay", "--bag", "absent", "--seconds", "nan"], "give a number that is not negative"),
     ],
 )
 def test_nodes_refuse_what_makes_no_sense(arguments, words, capsys):
@@ -268,6 +269,25 @@ def test_replay_without_sensors_and_without_a_name(tmp_path, capsys, monkeypatch
     folder = tmp_path / result["folder"]
     assert folder.parent == tmp_path / "prime_runs" and (folder / "metrics.json").is_file()
     assert "--without mocap" in (folder / "versions.yaml").read_text()
+
+
+def test_replay_of_what_lies_in_the_latest_run(tmp_path, capsys, monkeypatch):
+    """The link moves to the new run when the replay begins."""
+    pytest.importorskip("mujoco")
+    from prime_estimation import simulate
+
+    bag = simulate.run("go2", "stand", 3.0, tmp_path / "prime_runs" / "demo" / "recording")
+    (tmp_path / "prime_runs" / "latest").symlink_to("demo")
+    monkeypatch.chdir(tmp_path)
+    latest = "prime_runs/latest/recording"
+    code, out, err = run(
+        "replay", latest, "--robot", "go2", "--out", "o.mcap", "--json", capsys=capsys
+    )
+    assert code == 0, err
+    result = json.loads(out)
+    assert result["evaluation"]["odometry"]["samples"] > 100
+    # what the new run is said to be made from is still that recording
+    assert str(bag.resolve()) in (tmp_path / result["folder"] / "versions.yaml").read_text()
 
 
 @pytest.mark.parametrize(

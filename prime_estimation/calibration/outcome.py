@@ -11,9 +11,9 @@ import numpy as np
 import pinocchio as pin
 import yaml
 
-from ..config.files import is_yaml, read_yaml, unfinished_head
+from ..config.files import unfinished_head
 from ..config.parameters import Config
-from ..config.values import beside
+from ..config.robot_yaml import robot_content
 from ..io.json_text import json_text
 from ..io.trajectory import versions
 from ..robot import Robot
@@ -192,14 +192,6 @@ class CalibrationOutcome(WrittenOutcome):
         return pin.SE3(
             placement.rotation @ turn.T, placement.translation - np.array(config.imu_position)
         )
-
-
-def robot_content(source: str, config: Config) -> dict:
-    """Sections of a robot's YAML, as it was named on the command line."""
-    if is_yaml(source):
-        return beside(Path(source), read_yaml(Path(source)))
-    whole = config.to_dict()
-    return {"robot": whole["robot"], "noise": whole["noise"]}
 
 
 def _numbers(values: np.ndarray) -> list[float]:

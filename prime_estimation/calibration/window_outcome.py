@@ -10,10 +10,11 @@ import numpy as np
 import yaml
 
 from ..config.parameters import Config, NoiseConfig
+from ..config.robot_yaml import robot_content
 from ..evaluation.statistics import HALF_WIDTH_95
 from ..io.trajectory import versions
 from ..robot import Robot
-from .outcome import WrittenOutcome, robot_content
+from .outcome import WrittenOutcome
 from .window_noise import CalibratedLevels
 
 
@@ -82,7 +83,7 @@ class WindowOutcome(WrittenOutcome):
         """The robot's YAML with the levels, for every verb and node as `--robot FILE`."""
         content = robot_content(self.source, self.config)
         found = {name: float(f"{level:.4g}") for name, level in self.levels.found.items()}
-        content["noise"] = {**(content.get("noise") or {}), **found}
+        content["noise"] = {**content.get("noise", {}), **found}
         lines = ["# Written by `prime calibrate --estimator window`. Levels with 95 % intervals:"]
         for row in self.rows():
             low, high = row["interval"]

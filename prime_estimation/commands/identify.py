@@ -178,9 +178,10 @@ def _tare(args: argparse.Namespace, config: Config, robot: Robot, stop: Callable
         raise ConfigError(f"--tare wants the robot's total mass, got {args.tare:g} kg", args.tare)
     found_run = _identify(args, args.bags[0], robot, config, stop)
     if found_run.joints is not None:
-        return _tare_joints(args, config, robot, found_run)
+        return _tare_joints(args, robot, found_run)
     found = tare(found_run, args.tare)
-    path = write_tare(found, robot, config, args.robot, args.out, found_run.unfinished)
+    live = live_config(args, args.links)
+    path = write_tare(found, robot, live, args.robot, args.out, found_run.unfinished)
     for notice in found_run.notices:
         warn(notice)
     result = {**asdict(found), "files": {"yaml": str(path)}}
@@ -197,11 +198,12 @@ def _tare(args: argparse.Namespace, config: Config, robot: Robot, stop: Callable
     return result
 
 
-def _tare_joints(args: argparse.Namespace, config: Config, robot: Robot, run: Run) -> dict:
+def _tare_joints(args: argparse.Namespace, robot: Robot, run: Run) -> dict:
     """Finds joint parameters and friction for the robot's YAML (`--tare` with `--joints`)."""
     found = tare_joints(run, args.tare)
-    config = config.updated({"estimator": {"joint_parameters": ""}})
-    path = write_tare(found, robot, config, args.robot, args.out, run.unfinished)
+    # what was found stands in the YAML: it is not looked for again
+    live = live_config(args, args.links).updated({"estimator": {"joint_parameters": ""}})
+    path = write_tare(found, robot, live, args.robot, args.out, run.unfinished)
     quantities = found.joints.quantities()
     for notice in [*run.notices, *joint_notices(found.joints)]:
         warn(notice)

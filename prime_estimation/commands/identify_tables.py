@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 from collections.abc import Iterator
 
 from rich.table import Table
@@ -24,7 +25,7 @@ def report(args: argparse.Namespace, outcome: Outcome) -> None:
         iterations = f"{len(r.result.history)} iterations in {r.result.seconds:.1f} s"
         friction = (
             f"; friction {r.friction[0]:.2f} +- {r.friction[1]:.2f}"
-            if outcome.robot.contacts
+            if math.isfinite(r.friction[0])
             else ""
         )
         say(args, f"{r.name}: {r.nodes} nodes, {iterations}, {state}{friction}")

@@ -70,6 +70,7 @@ def run(args: argparse.Namespace) -> dict:
     """Replays a recording, keeps and prints the result."""
     config = Config.load(args.robot, args.config)
     robot = Robot(config.robot)
+    args.bag = _where_it_lies(args.bag)
     out, without = _out(args), _without(args.without)
     folder: list[RunFolder] = []
     with ExitStack() as unless_completed:
@@ -110,6 +111,12 @@ def _result(args: argparse.Namespace, summary: dict, out: Path, folder: RunFolde
             warn(f"not scored: {error}")
     result["figures"] = _figures(out, args.bag, folder)
     return result
+
+
+def _where_it_lies(bag: str) -> str:
+    """Path of a recording that leads through no link of a folder: `latest` moves to this run."""
+    folder = Path(bag).parent
+    return bag if folder.resolve() == folder.absolute() else str(folder.resolve() / Path(bag).name)
 
 
 def _out(args: argparse.Namespace) -> Path:

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -78,7 +79,7 @@ def run(args: argparse.Namespace) -> dict:
             result = walk(lambda estimate: None, *work, realtime=False, progress=progress)
     else:
         result = _seen(args, work)
-    say(args, *_verdict(result))
+    say(args, *_verdict(args, result))
     return result
 
 
@@ -132,7 +133,7 @@ def _told(args: argparse.Namespace, on: float, off: float) -> dict:
     return told | {"on": on, "off": off, "update": "off" if args.no_update else "on"}
 
 
-def _verdict(result: dict) -> Iterator:
+def _verdict(args: argparse.Namespace, result: dict) -> Iterator:
     if "loaded" not in result:
         yield result["stopped"] or ("it fell" if result["fell"] else "too short to be judged")
         return
@@ -159,7 +160,8 @@ def _verdict(result: dict) -> Iterator:
     solve = result["solve_ms"]
     yield f"MPC: solves of {solve['p50']:.1f} ms (median), {solve['p99']:.1f} ms (99 %)"
     yield f"figure: {result['figure']}"
-    yield f"again: prime view {result['folder']}/estimate.mcap --robot NAME"
+    bag, robot = shlex.quote(f"{result['folder']}/estimate.mcap"), shlex.quote(args.robot)
+    yield f"again: prime view {bag} --robot {robot}"
 
 
 def _seen(args: argparse.Namespace, work: tuple) -> dict:

@@ -13,9 +13,9 @@ from pathlib import Path
 import numpy as np
 import yaml
 
-from ..config.files import is_yaml, read_yaml, unfinished_head
+from ..config.files import unfinished_head
 from ..config.parameters import Config
-from ..config.values import beside
+from ..config.robot_yaml import robot_content
 from ..errors import DataError
 from ..robot import Robot
 from .joint_yaml import noise_changes, robot_changes
@@ -141,16 +141,12 @@ def write_tare(
     """
     out = Path(out)
     out.mkdir(parents=True, exist_ok=True)
-    if is_yaml(str(source)):
-        content = beside(Path(source), read_yaml(Path(source)))  # the new file may lie elsewhere
-    else:
-        whole = config.to_dict()
-        content = {"robot": whole["robot"], "noise": whole["noise"]}
+    content = robot_content(str(source), config)
     changes = {"robot": _robot_changes(found, robot), "noise": _noise_changes(found)}
     if np.isfinite(found.friction):
         changes["estimator"] = {"friction": round(found.friction, 4)}
-    for section, values in changes.items():  # which may be there, and empty
-        content[section] = {**(content.get(section) or {}), **values}
+    for section, values in changes.items():
+        content[section] = {**content.get(section, {}), **values}
     path = out / f"{robot.name}.yaml"
     run = f"a run of {found.mass_known:g} kg"
     what = "Torque scale" if isinstance(found, Tare) else "Joint parameters"

@@ -7,6 +7,7 @@ from __future__ import annotations
 import base64
 import html
 import io
+import math
 from pathlib import Path
 
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -129,7 +130,8 @@ def _runs(outcome: Outcome) -> str:
     for r in outcome.runs:
         state = "converged" if r.result.converged else '<span class="no">not converged</span>'
         span = f"{r.span[0]:.2f} … {r.span[1]:.2f} s"
-        friction = f"{r.friction[0]:.3f} ± {r.friction[1]:.3f}"
+        touches = math.isfinite(r.friction[0])
+        friction = f"{r.friction[0]:.3f} ± {r.friction[1]:.3f}" if touches else "no contacts"
         rows.append(
             [
                 _e(r.name),

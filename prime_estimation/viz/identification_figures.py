@@ -10,6 +10,7 @@ import numpy as np
 
 from ..evaluation.statistics import HALF_WIDTH_95
 from ..identify.outcome import Outcome, equivalent_box
+from ..identify.posterior import Quantity
 from ..identify.single import Run
 from ..inertia import from_theta
 from .figures import CLOSE_UP, ESTIMATE, TRUTH
@@ -38,7 +39,7 @@ def draw_convergence(figure, outcome: Outcome) -> None:
 
 
 def draw_quantities(figure, outcome: Outcome, link: str) -> None:
-    """Mass, com and moments of inertia with their 95 % intervals.
+    """Mass, com and moments of inertia with their 95 % intervals, where they are observable.
 
     Every recording, all together, baseline, URDF.
     """
@@ -55,7 +56,9 @@ def draw_quantities(figure, outcome: Outcome, link: str) -> None:
         axes.set(
             title=title,
             xticks=np.arange(len(which)),
-            xticklabels=[q[i].name for i in which],
+            xticklabels=[
+                q[i].name + ("" if q[i].observable else "\nnot\nobservable") for i in which
+            ],
             ylim=(min(values) - margin, max(values) + margin),
         )
     axes.legend(fontsize="x-small")
@@ -69,15 +72,21 @@ def _draw_group(axes, outcome: Outcome, link: str, which: list[int]) -> None:
     axes.errorbar(places - 0.3, *prior, **style, label="URDF (prior)")
     for k, run in enumerate(outcome.runs if len(outcome.runs) > 1 else ()):
         own = run.posterior.quantities(link)
-        values = [own[i].value for i in which], [HALF_WIDTH_95 * own[i].stddev for i in which]
+        values = _told(own, which)
         axes.errorbar(places - 0.15 + 0.05 * k, *values, fmt=".", color=NOMINAL, ms=3, lw=0.7)
-    values = [q[i].value for i in which], [HALF_WIDTH_95 * q[i].stddev for i in which]
     style = dict(fmt="o", color=ESTIMATE, ms=5, capsize=4)
-    axes.errorbar(places, *values, **style, label="identified")
+    axes.errorbar(places, *_told(q, which), **style, label="identified")
     for k, method in enumerate(outcome.baseline):
         psi = outcome.baseline_psi(method, link)[which]
         style = dict(marker="x" if k else "+", linestyle="", color=TRUTH, ms=6)
         axes.plot(places + 0.2 + 0.1 * k, psi, **style, label=method)
+
+
+def _told(quantities: list[Quantity], which: list[int]) -> np.ndarray:
+    """(2, n) values and half widths of their 95 % intervals; NaN, no mark, where not observable."""
+    chosen = [quantities[i] for i in which]
+    told = [(q.value, HALF_WIDTH_95 * q.stddev) if q.observable else (np.nan,) * 2 for q in chosen]
+    return np.array(told).T
 
 
 def draw_boxes(figure, outcome: Outcome, link: str) -> None:

@@ -4,7 +4,7 @@
 
     python src/bindings/make_stub.py && ruff format prime_estimation/_core.pyi
 
-Run it when the bindings have changed; a test compares names and arguments.
+Run it when the bindings have changed; a test compares names and signatures.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ import numpy
 import pinocchio as pin
 '''
 _SIGNATURE = re.compile(r"^(?P<name>\w+)\((?P<arguments>.*)\) -> (?P<result>[\w.]+) :$")
-_ARGUMENT = re.compile(r"\((?P<type>[\w.]+)\)(?P<name>\w+)(?:=(?P<default>[^,\[\]]+))?")
+_ARGUMENT = re.compile(r"\((?P<type>[\w.]+)\)(?P<name>\w+)(?:=(?P<default>\[\]|[^,\[\]]+))?")
 _PLAIN = {"None", "bool", "int", "float", "str", "list", "tuple", "dict"}
 
 
@@ -104,7 +104,8 @@ def _arguments(text: str, owner: type | None) -> str:
         optional = "[" in text and a.start() > text.index("[")
         value = (a["default"] or "...").strip()
         default = f" = {'...' if value == 'inf' else value}" if optional else ""
-        out.append(f"{a['name']}: {_type(a['type'])}{default}")
+        none = " | None" if optional and value == "None" else ""
+        out.append(f"{a['name']}: {_type(a['type'])}{none}{default}")
     return ", ".join(out)
 
 

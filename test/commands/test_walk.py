@@ -3,6 +3,7 @@
 """`prime walk`: closed loop with its run folder, headless and on the page."""
 
 import json
+import shlex
 
 import pytest
 
@@ -31,6 +32,13 @@ def test_headless(tmp_path, capsys):
     names = {"estimate.mcap", "walk.png", "metrics.json", "config.yaml", "trajectory.tum"}
     assert names <= {path.name for path in folder.iterdir()}
     assert json.loads((folder / "metrics.json").read_text())["mass_kg"] == result["mass_kg"]
+
+
+def test_what_it_says_can_be_copied(tmp_path, capsys):
+    folder = tmp_path / "my runs"
+    assert cli.main([*SHORT[:-1], "--no-update", "--headless", "--out", str(folder)]) == 0
+    bag = (folder / "latest").resolve() / "estimate.mcap"
+    assert f"prime view {shlex.quote(str(bag))} --robot go2\n" in capsys.readouterr().out
 
 
 def test_on_the_page_without_a_browser(tmp_path, capsys, monkeypatch):

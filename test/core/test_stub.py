@@ -11,7 +11,7 @@ from prime_estimation import _core
 
 
 def names(text: str) -> set[str]:
-    """Classes, functions, attributes, and arguments of functions, with what they belong to."""
+    """Classes, functions, attributes, and signatures of functions, with what they belong to."""
     found = set()
     for node in ast.parse(text).body:
         members = node.body if isinstance(node, ast.ClassDef) else []
@@ -21,8 +21,7 @@ def names(text: str) -> set[str]:
             if isinstance(member, ast.AnnAssign):
                 found.add(f"{owner}{member.target.id}")
             elif isinstance(member, ast.FunctionDef):
-                arguments = ", ".join(a.arg for a in member.args.args)
-                found.add(f"{owner}{member.name}({arguments})")
+                found.add(f"{owner}{member.name}({ast.unparse(member.args)})")
     return found
 
 

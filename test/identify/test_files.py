@@ -22,6 +22,7 @@ from prime_estimation.commands.identify import _identify_all
 from prime_estimation.config.parameters import Config
 from prime_estimation.errors import DataError, Stopped
 from prime_estimation.identify.outcome import Outcome
+from prime_estimation.identify.posterior import Quantity
 from prime_estimation.identify.reconstruct import estimates, motion
 from prime_estimation.identify.tare import Tare, tare, write_tare
 from prime_estimation.identify.urdf import patch_urdf
@@ -37,6 +38,15 @@ def folder(recording, tmp_path_factory):
     options = ["--robot", "go2", "--links", "base", "--to", "1.6", "--no-progress"]
     assert cli.main(["identify", str(recording), *options, "--out", str(out)]) == 0
     return out
+
+
+def test_figures_mark_only_what_is_observable():
+    pytest.importorskip("matplotlib")
+    from prime_estimation.viz.identification_figures import _told
+
+    q = Quantity("base", "Ixx", "kg m2", 0.04, 0.007, 0.007, 0.0, 0.02, 0.008, observable=False)
+    told = _told([q, replace(q, name="Iyy", observable=True)], [0, 1])
+    assert np.isnan(told[:, 0]).all() and told[:, 1] == pytest.approx([0.04, 1.96 * 0.007])
 
 
 def test_everything_is_written(folder):
@@ -193,6 +203,14 @@ def test_tared_yaml_finds_the_urdf_that_lay_beside_the_first(tmp_path):
     found = Tare(1.02, 0.003, float("nan"), float("nan"), robot.total_mass, robot.total_mass)
     path = write_tare(found, robot, config, str(source), tmp_path / "elsewhere")
     assert Robot.load(str(path)).total_mass == pytest.approx(robot.total_mass)
+
+
+def test_tared_yaml_of_a_built_in_robot_has_all_its_settings(tmp_path):
+    config = Config.load("g1")
+    robot = Robot(config.robot)
+    found = Tare(1.02, 0.003, 0.7, 0.02, robot.total_mass, robot.total_mass)
+    live = Config.load(str(write_tare(found, robot, config, "g1", tmp_path))).estimator
+    assert live == replace(config.estimator, friction=0.7)
 
 
 def test_reconstructed_motion_obeys_the_dynamics(run):
