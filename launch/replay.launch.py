@@ -111,6 +111,8 @@ def generate_launch_description() -> LaunchDescription:
             {
                 "bag": ParameterValue(value("bag"), value_type=str),
                 "bag_topics": ParameterValue(value("bag_topics"), value_type=str),
+                "robot": ParameterValue(value("robot"), value_type=str),
+                "config": ParameterValue(value("config"), value_type=str),
                 "rate": ParameterValue(value("rate"), value_type=float),
                 "loop": ParameterValue(value("loop"), value_type=bool),
                 "clock": True,

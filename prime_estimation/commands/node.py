@@ -7,6 +7,7 @@ from __future__ import annotations
 import argparse
 import threading
 
+from ..config.parameters import Config
 from ..errors import ConfigError
 from ..nodes.run_node import (
     NODES,
@@ -38,7 +39,7 @@ EXAMPLES = [
 ]
 _PLAYBACK = ("rate", "start", "duration", "loop", "clock")
 _OPTIONS = {  # that only some nodes have, and which
-    "config": ("estimator", "inertia_listener", "mpc"),
+    "config": ("estimator", "inertia_listener", "mpc", "replay"),
     "no_mocap": ("estimator",),
     "lowstate": ("estimator",),
     "gait": ("mpc",),
@@ -187,7 +188,8 @@ def _replay(args: argparse.Namespace) -> dict:
     said = {name: getattr(args, name) for name in _PLAYBACK}
     playback = Playback(**{name: value for name, value in said.items() if value is not None})
     topics, transport = topics_of(args), _transport(args)
-    node = ReplayNode(transport, args.bag, playback, topics)
+    frame = Config.load(args.robot, args.config).robot.imu_frame if args.robot else ""
+    node = ReplayNode(transport, args.bag, playback, topics, frame)
     stop = stop_on_signals()
     with ends_after(args.seconds, stop):
         node.run(stop)

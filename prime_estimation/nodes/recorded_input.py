@@ -36,20 +36,26 @@ class RecordedInput:
         outer: where everything but the sensors' topics lives.
         bag_path: rosbag2 folder, MCAP or sqlite3 file.
         topics: sensor topics of the bag by role, where they cannot be found by type and name.
+        imu_frame: of the robot's IMU; default: that of the raw messages.
 
     Raises:
         DataError: the recording cannot be used.
     """
 
     def __init__(
-        self, outer: Transport, bag_path: str | Path, topics: Mapping[str, str] | None = None
+        self,
+        outer: Transport,
+        bag_path: str | Path,
+        topics: Mapping[str, str] | None = None,
+        imu_frame: str = "",
     ):
         self._outer, self._bus, self._now_ns = outer, Bus(), 0
         self.failure: Exception | None = None
         self._inner = InProcessTransport(self._bus, "prime", clock=self.now_ns)
         self._heard: set[str] = set()
         player = InProcessTransport(self._bus, "player", clock=self.now_ns)
-        self._player = ReplayNode(player, bag_path, Playback(rate=0.0, clock=True), topics)
+        playback = Playback(rate=0.0, clock=True)
+        self._player = ReplayNode(player, bag_path, playback, topics, imu_frame)
         send = outer.publish("/clock", "rosgraph_msgs/msg/Clock", Qos.STATE)
         self._inner.subscribe(
             "/clock",

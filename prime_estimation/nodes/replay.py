@@ -20,7 +20,7 @@ from ..io.topics import LOWSTATE, ROLES, describe_topics, find_sensor_topics
 from ..io.typestore import typestore
 from ..io.unitree import ROLES_IN_LOWSTATE, LowStateReader
 from ..io.unitree_commands import motor_commands
-from ..recordings.samples import lowstate_reader
+from ..recordings.samples import imu_beside_lowstate, lowstate_reader
 from ..transport.base import Qos, Transport
 from .restamp import Converter, clock, restamp
 
@@ -66,6 +66,7 @@ class ReplayNode:
         transport: where topics live.
         bag_path: rosbag2 folder, MCAP or sqlite3 file.
         topics: sensor topics of the bag by role, where they cannot be found by type and name.
+        imu_frame: of the robot's IMU (`robot.imu_frame`); default: that of the raw messages.
 
     Attributes:
         sent: messages sent so far, by role.
@@ -77,11 +78,12 @@ class ReplayNode:
         bag_path: str | Path,
         playback: Playback,
         topics: Mapping[str, str] | None = None,
+        imu_frame: str = "",
     ):
         self._bag, self._playback = BagReader(bag_path), playback
         self._said: set[str] = set()
         self._say(self._bag.notice)
-        self._role_of, self._lowstate = self._sensors(topics)
+        self._role_of, self._lowstate = self._sensors(topics, imu_frame)
         self._transport = transport
         if playback.start > 1e-9 * (self._bag.end_ns - self._bag.start_ns):
             raise ConfigError(
@@ -104,7 +106,7 @@ class ReplayNode:
         self.sent = dict.fromkeys(self._send, 0)
 
     def _sensors(
-        self, given: Mapping[str, str] | None
+        self, given: Mapping[str, str] | None, imu_frame: str
     ) -> tuple[dict[str, str], LowStateReader | None]:
         """Role of each topic, and who reads the raw message where there is no other."""
         bag = self._bag
@@ -116,7 +118,10 @@ class ReplayNode:
                 f"{bag.path} has no topic of a sensor; it has {describe_topics(bag.topics)}",
                 bag.path,
             )
-        return {topic: role for role, topic in found.items()}, lowstate_reader(bag, found)
+        lowstate = lowstate_reader(bag, found)
+        if lowstate and "imu" not in found:
+            found.update(imu_beside_lowstate(bag, lowstate.family, imu_frame))
+        return {topic: role for role, topic in found.items()}, lowstate
 
     def run(self, stop: threading.Event, pace: Callable[[int], None] | None = None) -> None:
         """Play until the end, or until `stop` is set; `pace` is called before each message."""
@@ -162,11 +167,14 @@ class ReplayNode:
 
     def _parts(self, role: str, message, arrival_ns: int) -> list[tuple[str, object]]:
         if role == LOWSTATE:
-            parts = list(self._lowstate.read(message, arrival_ns).items())
+            wanted = set(ROLES) - set(self._role_of.values())
+            parts = list(self._lowstate.read(message, arrival_ns, wanted).items())
             for reason in self._lowstate.counts:
                 self._say(f"not played: {reason}")
             return parts
-        if hasattr(message, "motor_cmd"):  # Unitree's LowCmd, which has no stamp
+        if hasattr(message, "gyroscope"):  # Unitree's IMUState, which has no stamp
+            return [(role, self._lowstate.secondary_imu(message, arrival_ns))]
+        if hasattr(message, "motor_cmd"):  # nor has its LowCmd
             try:
                 make = typestore().types.__getitem__
                 return [(role, motor_commands(make, arrival_ns, message))]

@@ -15,7 +15,7 @@ from ..io.bag import BagReader
 from ..io.messages import LOCKED_MOVED, MessageReader
 from ..io.topics import LOWSTATE, OPTIONAL, ROLES, describe_topics, find_sensor_topics
 from ..io.typestore import typestore
-from ..io.unitree import ROLES_IN_LOWSTATE, LowStateReader, family_of_type
+from ..io.unitree import ROLES_IN_LOWSTATE, Family, LowStateReader, family_of_type
 from ..robot import Robot
 from ..sensors import optional_sensors as named_sensors
 from ..types import Measurement, Sample
@@ -64,16 +64,26 @@ def choose_topics(
     if missing and not raw_wanted:
         found.update(find_sensor_topics(bag.topics, {}, [LOWSTATE]))
     if LOWSTATE in found and "imu" in roles and "imu" not in found:
-        found.update(_imu_apart(bag, robot, bag.topics[found[LOWSTATE]].type))
+        family = family_of_type(bag.topics[found[LOWSTATE]].type)
+        found.update(imu_beside_lowstate(bag, family, robot.config.imu_frame))
     if missing and LOWSTATE not in found:
         kinds = ", ".join(f"{r} ({' or '.join(ROLES[r].types)})" for r in missing)
         raise DataError(f"{bag.path} lacks {kinds}; it has {describe_topics(bag.topics)}", missing)
     return found
 
 
-def _imu_apart(bag: BagReader, robot: Robot, lowstate: str) -> dict[str, str]:
-    """Topic of the robot's IMU, where that is not in its raw messages; DataError: it is missing."""
-    second = family_of_type(lowstate).imu_apart(robot.config.imu_frame)
+def imu_beside_lowstate(bag: BagReader, family: Family, frame: str) -> dict[str, str]:
+    """Topic of the IMU in a frame, where that is not in a robot's raw messages.
+
+    Args:
+        bag: the recording.
+        family: of its raw messages.
+        frame: `robot.imu_frame`.
+
+    Raises:
+        DataError: the bag has not got it.
+    """
+    second = family.imu_apart(frame)
     if second is None:
         return {}
     fitting = [t.name for t in bag.topics.values() if t.type == second.type and t.count]

@@ -65,7 +65,7 @@ def test_refused_in_one_line(command, words, tmp_path, monkeypatch, capsys):
         (("--robot", "go2", "--rate", "0"), "--rate is of replay, the node is estimator"),
         (("--robot", "go2", "--gait", "trot"), "--gait is of mpc, the node is estimator"),
         (("mpc", "--robot", "go2", "--no-mocap"), "--no-mocap is of estimator, the node is mpc"),
-        (("replay", "--bag", "run", "--config", "x.yaml"), "--config is of estimator, inertia_"),
+        (("markers", "--config", "x.yaml"), "--config is of estimator, inertia_"),
         (("unitree_bridge", "--robot", "go2", "--lowstate"), "--lowstate is of estimator"),
         (("replay", "--bag", "run", "--topic", "imu"), "--topic 'imu' has no '='"),
     ],

@@ -136,6 +136,33 @@ def test_motor_commands_of_the_robot_are_played_as_joint_targets(tmp_path):
         np.testing.assert_allclose(getattr(targets[0], field), 0.1 * i, rtol=1e-6)
 
 
+def test_the_imu_of_the_torso_is_played_where_the_robot_has_it(tmp_path):
+    random, state_type = np.random.default_rng(0), "unitree_hg/msg/IMUState"
+    state = random_message(state_type, random)
+    with BagWriter(tmp_path / "torso.mcap") as writer:
+        for k in range(3):
+            low = random_message("unitree_hg/msg/LowState", random)
+            low.mode_pr, low.tick = 0, 1000 + 2 * k
+            writer.write("/lowstate", 10**18 + k * 2_000_000, low)
+            writer.write("/secondary_imu", 10**18 + k * 2_000_000, state)
+    settings = Playback(rate=0.0, wait=0.0)
+    for frame, played in (("imu_in_torso", 3), ("imu_in_pelvis", 0)):
+        bus, heard = Bus(), []
+        kind = "sensor_msgs/msg/Imu"
+        InProcessTransport(bus, "me").subscribe("imu", kind, lambda m, _, to=heard: to.append(m))
+        transport = InProcessTransport(bus, "player")
+        player = ReplayNode(transport, tmp_path / "torso.mcap", settings, imu_frame=frame)
+        player.run(threading.Event())
+        assert player.sent["imu"] == player.sent["joint_states"] == 3
+        torso = [m for m in heard if m.angular_velocity.x == pytest.approx(state.gyroscope[0])]
+        assert len(torso) == played
+    with BagWriter(tmp_path / "pelvis.mcap") as writer:
+        writer.write("/lowstate", 10**18, low)
+    with pytest.raises(DataError, match="lacks the IMU of imu_in_torso"):
+        bag = tmp_path / "pelvis.mcap"
+        ReplayNode(InProcessTransport(Bus(), "player"), bag, settings, imu_frame="imu_in_torso")
+
+
 def test_what_cannot_be_played_is_said(tmp_path, caplog):
     bag = tmp_path / "motors.mcap"
     with BagWriter(bag) as writer:

@@ -111,7 +111,8 @@ class EstimatorLifecycle(LifecycleNode):
             from ..recorded_input import RecordedInput
 
             topics = topics_of(self.get_parameter("bag_topics").value)
-            given = self._recording = RecordedInput(self._transport, bag, topics)
+            frame = self._robot.config.imu_frame
+            given = self._recording = RecordedInput(self._transport, bag, topics, frame)
             # what a raw message holds comes as topics of a recording
             config = config.updated({"node": {"input": "topics"}}, "bag")
         self._node = EstimatorNode(given or self._transport, self._robot, config)

@@ -47,6 +47,8 @@ _PARAMETERS = {
     },
     "replay": {
         "bag": ("", "rosbag2 folder, .mcap or .db3 file"),
+        "robot": ("", "whose IMU is played (default: that of the raw messages)"),
+        "config": ("", "YAML file with changes to its defaults"),
         "bag_topics": ("", "topics of sensors where several could be: imu=NAME,joint_states=NAME"),
         "rate": (1.0, "speed of time, 0 for as fast as possible"),
         "start": (0.0, "begin here [s]"),
@@ -103,11 +105,14 @@ def _estimator(_rclpy, _name: str, stop: threading.Event) -> None:
 
 def _replay(rclpy, name: str, stop: threading.Event) -> None:
     need_rosbags()
+    from ...config.parameters import Config
     from ..replay import Playback, ReplayNode
 
     node, options = _node_with_parameters(rclpy, name)
     bag, topics = options.pop("bag"), topics_of(options.pop("bag_topics"))
-    ReplayNode(RosTransport(node), bag, Playback(**options), topics).run(stop)
+    robot, changes = options.pop("robot"), options.pop("config")
+    frame = Config.load(robot, changes or None).robot.imu_frame if robot else ""
+    ReplayNode(RosTransport(node), bag, Playback(**options), topics, frame).run(stop)
 
 
 def topics_of(text: str) -> dict[str, str]:
