@@ -24,6 +24,7 @@ from .resampling import changes, mean, part_means, white_noise
 
 STEP = 0.01  # s between nodes
 SHORTEST = 100  # nodes
+LEAST_POSES = 10.0  # 1/s in the mean, of motion capture
 # nodes after touch-down and before lift-off in which a foot moves still, or already
 LANDING, LIFTING = 4, 2
 
@@ -225,8 +226,10 @@ def _mocap(name: str, poses: list, origin_ns: int, t: np.ndarray, imu: tuple) ->
     good = (node >= 0) & (node < len(t))
     position, quat = _array(poses, "position_world"), _array(poses, "quat_world_body")
     good &= np.isfinite(position).all(axis=1) & (np.linalg.norm(quat, axis=1) > 0.5)
-    if good.sum() < 0.1 * len(t):
-        raise DataError(f"{name}: motion capture covers less than a tenth of the recording", good)
+    if good.sum() < LEAST_POSES * STEP * len(t):
+        many = f"{good.sum()} poses in {STEP * len(t):.1f} s"
+        wanted = f"calibration needs {LEAST_POSES:g} a second in the mean"
+        raise DataError(f"{name}: motion capture has {many}; {wanted}", good)
     node = node[good]
     age = times[good] - t[node]
     imu_times, gyro, force = imu

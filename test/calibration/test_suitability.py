@@ -26,6 +26,7 @@ from prime_estimation.calibration.travel import check_travel
 from prime_estimation.cli import main
 from prime_estimation.convert import convert, load_mapping
 from prime_estimation.errors import DataError
+from prime_estimation.io.bag import BagReader, BagWriter
 from prime_estimation.robot import Robot
 
 
@@ -121,6 +122,20 @@ def test_motion_capture_of_another_clock(recorded_runs):
     shifted = replace(recording, mocap=replace(m, node=m.node + late))
     with pytest.raises(DataError, match="its stamps are of another clock"):
         check_turning(shifted, initial_offsets(shifted, nominal))
+
+
+def test_motion_capture_that_comes_rarely(recorded_runs, tmp_path, capfd):
+    rare = tmp_path / "rare.mcap"
+    with BagReader(recorded_runs / "go2_bent_walk") as bag, BagWriter(rare) as writer:
+        sensors, poses, last = ("/joint_states", "/imu", "/mocap/pose"), 0, bag.start_ns + 3 * 10**9
+        for topic, arrival_ns, message in bag.messages(sensors):
+            poses += topic == "/mocap/pose"
+            if arrival_ns < last and (topic != "/mocap/pose" or poses % 20 == 0):
+                writer.write(topic, arrival_ns, message)
+    options = ["--robot", "go2", "--out", str(tmp_path / "out")]
+    assert main(["calibrate", str(rare), *options]) == 2
+    told = capfd.readouterr().err
+    assert "poses in 3.0 s; calibration needs 10 a second" in told and told.count("\n") == 1
 
 
 def test_bags_of_two_robots(recorded_runs, tmp_path, capfd):
