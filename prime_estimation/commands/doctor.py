@@ -6,13 +6,13 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import json
 import os
 from importlib.metadata import PackageNotFoundError, version
 
 from ..config.files import built_in_robots
 from ..config.parameters import Config
 from ..errors import ConfigError, PrimeError
+from ..io.json_text import json_text
 from ..io.trajectory import versions
 from ..robot import Robot
 from .console import add_progress_argument, say, table
@@ -121,7 +121,7 @@ def run(args: argparse.Namespace) -> dict:
     )
     if problems:
         if args.json:  # the answer is wanted most when something is wrong
-            print(json.dumps(result, indent=1))
+            print(json_text(result))
         raise PrimeError("; ".join(problems), problems)
     say(args, "everything that is needed works")
     return result

@@ -94,7 +94,7 @@ def run(args: argparse.Namespace) -> dict:
     out = out_folder(args)
     with interruptible() as stop:
         if args.tare is not None:
-            return _tare(args, config, robot, stop)
+            return _tare(args, config, robot, live, stop)
         outcome = _outcome(args, config, robot, live, stop)
         files = write_results(outcome, out, _report)
     report(args, outcome)
@@ -166,8 +166,10 @@ def _check_bags(args: argparse.Namespace) -> None:
         raise ConfigError(f"{twice} was given twice; give every recording once", twice)
 
 
-def _tare(args: argparse.Namespace, config: Config, robot: Robot, stop: Callable[[], bool]) -> dict:
-    """Finds torque scale and friction for the robot's YAML (`--tare`)."""
+def _tare(
+    args: argparse.Namespace, config: Config, robot: Robot, live: Config, stop: Callable[[], bool]
+) -> dict:
+    """Finds torque scale and friction for the robot's YAML (`--tare`); `live`: as of `_outcome`."""
     if len(args.bags) > 1:
         raise ConfigError(f"--tare wants one recording, got {len(args.bags)}", args.bags)
     if args.held_out:
@@ -178,9 +180,8 @@ def _tare(args: argparse.Namespace, config: Config, robot: Robot, stop: Callable
         raise ConfigError(f"--tare wants the robot's total mass, got {args.tare:g} kg", args.tare)
     found_run = _identify(args, args.bags[0], robot, config, stop)
     if found_run.joints is not None:
-        return _tare_joints(args, robot, found_run)
+        return _tare_joints(args, robot, live, found_run)
     found = tare(found_run, args.tare)
-    live = live_config(args, args.links)
     path = write_tare(found, robot, live, args.robot, args.out, found_run.unfinished)
     for notice in found_run.notices:
         warn(notice)
@@ -198,11 +199,11 @@ def _tare(args: argparse.Namespace, config: Config, robot: Robot, stop: Callable
     return result
 
 
-def _tare_joints(args: argparse.Namespace, robot: Robot, run: Run) -> dict:
+def _tare_joints(args: argparse.Namespace, robot: Robot, live: Config, run: Run) -> dict:
     """Finds joint parameters and friction for the robot's YAML (`--tare` with `--joints`)."""
     found = tare_joints(run, args.tare)
     # what was found stands in the YAML: it is not looked for again
-    live = live_config(args, args.links).updated({"estimator": {"joint_parameters": ""}})
+    live = live.updated({"estimator": {"joint_parameters": ""}})
     path = write_tare(found, robot, live, args.robot, args.out, run.unfinished)
     quantities = found.joints.quantities()
     for notice in [*run.notices, *joint_notices(found.joints)]:

@@ -12,7 +12,7 @@ from itertools import combinations
 import numpy as np
 
 from ..errors import DataError
-from .posterior import Posterior, Quantity, whitened_information
+from .posterior import Posterior, Quantity, fused
 from .single import Run
 
 CONTRADICTION = 4.0  # standard deviations between two recordings
@@ -23,22 +23,14 @@ CHECKED = ("mass", "com x", "com y", "com z")
 def fuse(posteriors: list[Posterior]) -> Posterior:
     """One posterior of all, each of which was computed with the same prior.
 
-    In coordinates z whitened by the prior (theta = theta_0 + L z) a posterior has the information
-    W_i >= 1, of which W_i - 1 came from its data. Then W = 1 + sum (W_i - 1), z = W^-1 sum W_i z_i.
-    Systematic errors do not average out: their weighted mean stays.
+    As `fused` makes it. Systematic errors do not average out: their weighted mean stays.
     """
     first = posteriors[0]
     if len(posteriors) == 1:
         return first
-    root, n = first.prior_root, len(first.theta)
-    total, vector, weights = np.eye(n), np.zeros(n), []
-    for p in posteriors:
-        data = whitened_information(p.covariance, root)
-        total += data
-        vector += (data + np.eye(n)) @ np.linalg.solve(root, p.theta - p.prior)
-        weights.append(np.trace(p.covariance) ** -1)
-    covariance = root @ np.linalg.inv(total) @ root.T
-    theta = first.prior + root @ np.linalg.solve(total, vector)
+    root, covariances = first.prior_root, [p.covariance for p in posteriors]
+    theta, covariance = fused([p.theta for p in posteriors], covariances, first.prior, root)
+    weights = [np.trace(c) ** -1 for c in covariances]
     share = np.array(weights) / sum(weights)
     causes = dict.fromkeys(cause for p in posteriors for cause in p.budget)
     budget = {c: sum(s * p.budget.get(c, 0.0) for s, p in zip(share, posteriors)) for c in causes}

@@ -16,7 +16,7 @@ from ..mhe.joint_parameters import GAINS, MODEL_ERROR, ZEROS, JointBlock
 from ..mhe.layout import block_diagonal
 from ..mhe.problem import Problem
 from ..mhe.window import Window
-from .posterior import SHRUNK, whitened_information
+from .posterior import SHRUNK, fused
 from .systematic import COMMON, scale_response
 
 CONTRADICTION = 4.0  # standard deviations between two recordings
@@ -193,8 +193,8 @@ def _behind(blocks, name: str) -> tuple[int, int]:
 def fuse_joints(posteriors: list[JointPosterior], names: list[str]) -> JointPosterior:
     """Joint parameters of several recordings of one robot; the prior counts once.
 
-    As `fusion.fuse`, of what posteriors are by noise alone: they are `MODEL_ERROR` wider, and so is
-    the prior's part in them.
+    As `fused` makes them of what posteriors are by noise alone: they are `MODEL_ERROR` wider, and
+    so is the prior's part in them.
 
     Raises:
         DataError: two recordings contradict each other.
@@ -215,17 +215,11 @@ def fuse_joints(posteriors: list[JointPosterior], names: list[str]) -> JointPost
             raise DataError(f"{what}. Another machine? Identify them one by one", names)
     prior_mean = np.concatenate([b.mean for b in blocks])
     root = block_diagonal([b.prior_root for b in blocks])
-    total, vector = np.eye(len(root)), np.zeros(len(root))
-    for m, c in zip(means, covariances):
-        data = whitened_information(c / MODEL_ERROR**2, root)
-        total += data
-        vector += (data + np.eye(len(root))) @ np.linalg.solve(root, m - prior_mean)
-    covariance = MODEL_ERROR**2 * root @ np.linalg.inv(total) @ root.T
-    mean = prior_mean + root @ np.linalg.solve(total, vector)
+    mean, by_noise = fused(means, [c / MODEL_ERROR**2 for c in covariances], prior_mean, root)
     first = posteriors[0]
     by_gain = np.mean([p.by_gain[rows] for p, rows in zip(posteriors, parts)], axis=0)
     none = np.zeros(len(mean))
-    told = mean, covariance, none, first.mass, by_gain
+    told = mean, MODEL_ERROR**2 * by_noise, none, first.mass, by_gain
     scales = first.gain_stddev, first.scale_stddev
     still = tuple(n for n in first.still if all(n in p.still for p in posteriors))
     return JointPosterior(

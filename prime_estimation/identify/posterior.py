@@ -165,7 +165,30 @@ class Posterior:
         return slice(10 * i, 10 * i + 10)
 
 
-def whitened_information(covariance: np.ndarray, root: np.ndarray) -> np.ndarray:
+def fused(
+    means: list[np.ndarray], covariances: list[np.ndarray], prior: np.ndarray, root: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Mean (n,) and covariance (n, n) of several posteriors, whose common prior counts once.
+
+    In coordinates z whitened by the prior (theta = theta_0 + L z) a posterior has the information
+    W_i >= 1, of which W_i - 1 came from its data. Then W = 1 + sum (W_i - 1), z = W^-1 sum W_i z_i.
+
+    Args:
+        means: (n,) of the posteriors.
+        covariances: (n, n) of them.
+        prior: (n,) mean theta_0 of the prior.
+        root: (n, n) L of the prior, whose covariance is L L^T.
+    """
+    one = np.eye(len(prior))
+    total, vector = one.copy(), np.zeros(len(prior))
+    for mean, covariance in zip(means, covariances):
+        data = _told(covariance, root)
+        total += data
+        vector += (data + one) @ np.linalg.solve(root, mean - prior)
+    return prior + root @ np.linalg.solve(total, vector), root @ np.linalg.inv(total) @ root.T
+
+
+def _told(covariance: np.ndarray, root: np.ndarray) -> np.ndarray:
     """Information (n, n) that data told beside the prior, whitened by the prior's root.
 
     Round-off and systematic errors must not take away what the prior knows.

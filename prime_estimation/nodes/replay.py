@@ -90,8 +90,10 @@ class ReplayNode:
                 f"{bag_path} ends before the {playback.start:g} s at which to begin", playback
             )
         # reliable: both kinds of subscriber hear it
-        in_raw = self._lowstate.family.roles if self._lowstate else ()
-        roles = [r for r in ROLES if r in self._role_of.values() or r in in_raw]
+        apart = set(self._role_of.values())
+        raw = self._lowstate.family.roles if self._lowstate else ()
+        self._in_raw = [r for r in raw if r not in apart]  # what no other topic gives
+        roles = [r for r in ROLES if r in apart or r in self._in_raw]
         self._send = {
             r: transport.publish(ROLES[r].names[0], ROLES[r].types[0], Qos.STATE) for r in roles
         }
@@ -167,8 +169,7 @@ class ReplayNode:
 
     def _parts(self, role: str, message, arrival_ns: int) -> list[tuple[str, object]]:
         if role == LOWSTATE:
-            wanted = set(ROLES) - set(self._role_of.values())
-            parts = list(self._lowstate.read(message, arrival_ns, wanted).items())
+            parts = list(self._lowstate.read(message, arrival_ns, self._in_raw).items())
             for reason in self._lowstate.counts:
                 self._say(f"not played: {reason}")
             return parts
