@@ -30,7 +30,8 @@ from scores import online_figures
 
 from prime_estimation.config.parameters import Config
 from prime_estimation.errors import PrimeError
-from prime_estimation.mhe.initialization import HELD_ITERATIONS, start_window
+from prime_estimation.mhe.batch_solution import HELD_ITERATIONS
+from prime_estimation.mhe.initialization import start_window
 from prime_estimation.mhe.problem import Problem
 from prime_estimation.mhe.window import Window
 from prime_estimation.recordings.samples import measurements

@@ -46,7 +46,8 @@ from prime_estimation.identify.full_information import smooth_forward
 from prime_estimation.identify.single import STEP, identify_run
 from prime_estimation.identify.solution import Solution, converge
 from prime_estimation.identify.urdf import patch_urdf
-from prime_estimation.mhe.initialization import HELD_ITERATIONS, start_window
+from prime_estimation.mhe.batch_solution import HELD_ITERATIONS
+from prime_estimation.mhe.initialization import start_window
 from prime_estimation.mhe.problem import Problem
 from prime_estimation.mhe.window import Window
 from prime_estimation.recordings.samples import measurements

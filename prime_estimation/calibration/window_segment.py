@@ -14,7 +14,7 @@ from .. import _core
 from ..config.parameters import Config
 from ..estimator import Estimator
 from ..identify.full_information import smooth_forward
-from ..mhe.initialization import batch_inputs
+from ..mhe.batch_solution import batch_inputs
 from ..mhe.problem import Problem
 from ..mhe.situation import Situation
 from ..mhe.window import Window

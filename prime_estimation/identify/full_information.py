@@ -15,7 +15,7 @@ import numpy as np
 from .. import _core
 from ..errors import InitializationError, Stopped
 from ..estimator import Estimator
-from ..mhe.initialization import batch_inputs
+from ..mhe.batch_solution import batch_inputs
 from ..mhe.problem import Problem
 from ..mhe.situation import Situation
 from ..mhe.window import Window

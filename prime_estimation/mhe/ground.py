@@ -32,6 +32,7 @@ from .world_motion import moved_slope
 # slope of a level floor where the cost-to-come holds the place: exact, for slopes that have been
 # corrected since would tell it, and the heading
 EXACT_SLOPE = 1e-6
+SINKS = 1.6  # logarithm of the compliance of ground in which feet go down as they stand
 
 
 class Ground:
@@ -84,7 +85,9 @@ class Ground:
 
     def begin(self, window: Window) -> None:
         """Begin with slopes and footholds that a start batch has found."""
-        if window.footholds is not None and window.place.measured:
+        # where nothing tells the place, how deep feet go down looks like a slope
+        sinks = not window.place.measured and self.problem.softness(window.xs[-1]) > SINKS
+        if window.footholds is not None and not sinks:
             self._begin_off_floor(window, window.footholds)
         for foot, mean in enumerate(self._slopes(window.xs[-1])):
             if mean.any():
@@ -102,7 +105,9 @@ class Ground:
         new[1:] = (places[1:] != places[:-1]).any(axis=2)
         for k, foot in np.argwhere(new).tolist():
             self._footholds.add(places[k, foot] + [0.0, 0.0, moved[foot]])
-        self._guessed = float(any(self._radius))
+        if any(self._radius):
+            located = window.place.measured
+            self._guessed = INTERVAL.start_tilt if located else INTERVAL.start_tilt_felt
 
     def update(self, window: Window, situation: Situation) -> None:
         """Look at the newest complete node: who has touched down, and on which ground."""

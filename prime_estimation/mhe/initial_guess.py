@@ -28,6 +28,7 @@ def guess_states(
     ms: list[Measurement],
     previous_state: np.ndarray | None,
     situation: Situation = ON_ITS_FEET,
+    floor: bool = True,
 ) -> tuple[list[np.ndarray], np.ndarray | None]:
     """States of all nodes, and the footholds (n, nf, 3) [m] of ground that is no level floor.
 
@@ -40,6 +41,7 @@ def guess_states(
         ms: measurements of the nodes.
         previous_state: of an estimate that goes on in this batch, or None.
         situation: who carries the robot.
+        floor: without motion capture, feet that nearly lie on a floor stand on one.
 
     Raises:
         InitializationError: nothing tells the vertical.
@@ -57,7 +59,7 @@ def guess_states(
     imu, legs = imu_motion(problem, ms, xs), LegForces(problem.robot)
     batch = Batch(problem, ms, xs, imu, legs, previous_state)
     if not situation.suspended:
-        return xs, _guess_standing_base(batch)
+        return xs, _guess_standing_base(batch, floor)
     _guess_suspended_base(batch)
     return xs, None
 
@@ -88,13 +90,13 @@ def _credible(problem: Problem, x: np.ndarray) -> bool:
     return bool(np.abs(np.concatenate(deviation)).max(initial=0.0) < CREDIBLE)
 
 
-def _guess_standing_base(batch: Batch) -> np.ndarray | None:
+def _guess_standing_base(batch: Batch, floor: bool) -> np.ndarray | None:
     """Attitude, velocity, position, ground of a robot on its feet; footholds: `guess_states`."""
     problem, footholds = batch.problem, None
     loads, soles, felt = _follow_feet(batch)
     # without torque the lowest feet are thought to carry: of a floor
     weighed = any(m.torque is not None for m in batch.ms)
-    stances = _stances_off_floor(batch, loads, soles, felt) if weighed else None
+    stances = _stances_off_floor(batch, loads, soles, felt, floor) if weighed else None
     if stances and felt is not None and np.linalg.norm(pin.log3(felt)) > LEANS:
         loads, soles, _ = _follow_feet(batch, felt)
         stances = all_stances(loads, soles)
@@ -120,7 +122,7 @@ def _guess_standing_base(batch: Batch) -> np.ndarray | None:
 
 
 def _stances_off_floor(
-    batch: Batch, loads: np.ndarray, soles: np.ndarray, felt: np.ndarray | None
+    batch: Batch, loads: np.ndarray, soles: np.ndarray, felt: np.ndarray | None, floor: bool
 ) -> list[list[Stance]] | None:
     """Stances of all feet on ground that is no level floor; None on a floor.
 
@@ -133,10 +135,11 @@ def _stances_off_floor(
         loads: (n, nf) of the feet that stand.
         soles: (n, nf, 3) [m].
         felt: (3, 3), after which the specific force is upwards; None where nothing is felt.
+        floor: as of `guess_states`.
     """
     if not batch.located:
         stances = all_stances(loads, soles)
-        return None if slope_of(stances).level else stances
+        return None if floor and slope_of(stances).level else stances
     told = soles.copy()
     told[:, :, 2] -= batch.rise()[:, None]
     if batch.problem.one_ground or np.ptp(told, axis=0).max() < LIFTED:

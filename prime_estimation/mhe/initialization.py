@@ -18,32 +18,12 @@ from ..config.policies import STANCE
 from ..errors import InitializationError
 from ..robot import GRAVITY
 from ..types import Measurement
+from .batch_solution import Way, solve_batch
 from .first_state import CREDIBLE
-from .initial_guess import guess_states
 from .problem import Problem
 from .residual_rows import LOST_RATIO, misfit
 from .situation import ON_ITS_FEET, Situation
 from .window import Window
-
-HELD_ITERATIONS = 5  # with the inertia fixed: until forces and motion roughly agree, it would
-# absorb their errors
-HELD_SHARE = 1e-3  # of the prior's standard deviation of what is held
-
-
-@dataclass(frozen=True)
-class Way:
-    """Strategy for the solution of a batch.
-
-    Attributes:
-        soft: share of kappa in the first iterations. A softer law lets forces move from foot to
-            foot; a sharp one keeps a wrong guess of which feet stand.
-        grip: friction is held, as it always is off a floor. Otherwise it may vanish: feet that
-            slide all the time explain the noise of a real robot, whose level is not known yet.
-    """
-
-    soft: float
-    grip: bool
-
 
 # one start after the other until one fits: where the way from one end leads astray, that from the
 # other often does not
@@ -205,89 +185,6 @@ def usable(measurements: list[Measurement]) -> list[Measurement] | None:
     first = next(complete, None)
     few = first is None or len(measurements) - first < FEWEST
     return None if few else measurements[first:]
-
-
-def solve_batch(
-    problem: Problem,
-    ms: list[Measurement],
-    previous_state: np.ndarray | None,
-    way: Way,
-    situation: Situation,
-) -> Window:
-    """Converged window over complete measurements; arguments as of `start_window`.
-
-    Raises:
-        _core.SolveError: there is no solution.
-        InitializationError: nothing tells the vertical.
-    """
-    xs, footholds = guess_states(problem, ms, previous_state, situation)
-    inputs, stamps = batch_inputs(problem, ms, situation), [m.stamp_ns for m in ms]
-    uneven, located = footholds is not None, any(m.mocap for m in ms)
-    root = problem.first.root(located, situation.suspended and previous_state is not None, uneven)
-    arrival = _core.ActionArrival(problem.state, xs[0], root @ root.T)
-    window = Window(problem, arrival, inputs, stamps, xs, located=located)
-    free = np.array(arrival.L)
-    inertia = _holding(problem, free, "theta", *(block.name for block in problem.joints))
-    if situation.suspended or all(m.torque is None for m in ms):
-        free = inertia  # nothing tells the weight
-    held = ["friction"] * (way.grip or uneven)
-    if uneven:
-        stand_on(inputs, footholds)
-        window.footholds = footholds
-        # heights and slopes that are free would turn the base by .2 rad, and biases explain what
-        # is felt then: the guess is better
-        held += ["rotation", "gyro_bias", "accelerometer_bias"]
-    arrival.L = _holding(problem, inertia, *held)
-    window.set_kappa(way.soft * problem.config.robot.kappa)
-    window.solve(HELD_ITERATIONS)
-    window.set_kappa(problem.config.robot.kappa)
-    arrival.L = _holding(problem, free, *held)
-    window.solve(problem.config.estimator.start_iterations)
-    arrival.L = free
-    return window
-
-
-def stand_on(inputs: list["_core.NodeInput"], footholds: np.ndarray) -> None:
-    """Let the ground of each node be where feet stand then, beside that of the last one.
-
-    Args:
-        inputs: of n nodes.
-        footholds: (n, nf, 3) [m].
-    """
-    for given, apart in zip(inputs, footholds - footholds[-1]):
-        given.height_offset = apart[:, 2]
-        given.anchor_offset = apart[:, :2].ravel()
-
-
-def _holding(problem: Problem, root: np.ndarray, *names: str) -> np.ndarray:
-    """Square root of a prior in which parts of the state are held."""
-    held = root.copy()
-    for name in names:
-        held[problem.columns(name)] *= HELD_SHARE
-    return held
-
-
-def batch_inputs(
-    problem: Problem, ms: list[Measurement], situation: Situation = ON_ITS_FEET
-) -> list["_core.NodeInput"]:
-    """Inputs of consecutive nodes, all but the last one complete.
-
-    The first one has joint positions.
-    """
-    last_position, inputs = ms[0].position, []
-    for m in ms:
-        last_position = last_position if m.position is None else m.position
-        inputs.append(problem.state_input(m, last_position))
-    for given, after in zip(inputs, ms[1:]):
-        problem.complete(given, after, situation)
-        if not situation.suspended:
-            problem.process.leave_ground_open(given)
-    for before, given in zip(inputs, inputs[1:-1]):
-        problem.process.follow(given, before)
-    stamps = [m.stamp_ns for m in ms]
-    for m in ms:
-        problem.measurements.give_events(m.readings, inputs, stamps)
-    return inputs
 
 
 def shorten(window: Window, size: int, noise: np.ndarray) -> Window:

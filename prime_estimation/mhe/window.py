@@ -34,7 +34,7 @@ class Window:
         unevenness: of the ground: 0 on a floor, 1 on uneven ground; its softness is added.
         leaning: deviation of roll and pitch by feet that sink alike at each touch-down [rad].
         footholds: (n, nf, 3) [m] of the nodes of a start batch off a floor; None on one.
-        guessed: share that is left of what the guess of this ground does to the tilt.
+        guessed: deviation of roll and pitch that is left of a guess of this ground [rad].
         place: keeps position and heading while no sensor measures them.
         kept: knowledge of the inertia outside of the arrival cost; None: there is none.
 

@@ -70,8 +70,7 @@ class BaseReport:
         measured = weighed and not m.torque_commanded
         bent = problem.bent
         zeros = self._zeros + (problem.joints_let_go * INTERVAL.unlike_tilt) ** 2
-        zeros += (stuck * INTERVAL.rest_tilt) ** 2 + window.leaning**2
-        zeros += (window.guessed * INTERVAL.start_tilt) ** 2
+        zeros += (stuck * INTERVAL.rest_tilt) ** 2 + window.leaning**2 + window.guessed**2
         variances = twist.reshape(-1)[:: len(twist) + 1]  # a view of its diagonal
         variances[:3] += self._intervals.velocity(
             m, noise.accelerometer_model, problem.softness(x), weighed

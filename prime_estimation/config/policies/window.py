@@ -106,6 +106,9 @@ class IntervalPolicy:
         "rolls over a slope of 0.15 that nothing tells comes up by a hundredth of its way",
         "rad",
     )
+    start_tilt_felt: float = param(
+        0.01, "the same without motion capture: what is felt while it walks tells the tilt", "rad"
+    )
     start_memory: float = param(
         1.0, "time after such a start in which that comes right, over other slopes", "s"
     )
