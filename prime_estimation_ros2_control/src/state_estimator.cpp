@@ -2,9 +2,14 @@
 // Copyright (c) 2026, the prime_estimation developers
 #include "prime_estimation_ros2_control/state_estimator.hpp"
 
+#include <algorithm>
+#include <cctype>
 #include <chrono>
+#include <cmath>
 #include <limits>
+#include <locale>
 #include <pluginlib/class_list_macros.hpp>
+#include <sstream>
 
 namespace prime_estimation_ros2_control {
 
@@ -25,6 +30,24 @@ const char* const kBaseNames[] = {"position.x",         "position.y",
                                   "angular_velocity.z", "valid"};
 const char* const kContactNames[] = {"force.x", "force.y", "force.z", "contact"};
 
+/// A positive number of seconds; NaN of anything else, as of "0,05" or "50 ms".
+double secondsOf(const std::string& text) {
+  std::istringstream in(text);
+  in.imbue(std::locale::classic());  // a point, whatever the language of the process
+  double seconds = 0.0;
+  const bool whole = in >> seconds && (in >> std::ws).eof();
+  return whole && seconds > 0.0 ? seconds : kUnknown;
+}
+
+/// Name of the node of a component, in characters that a node may have. It is not the component's
+/// own: that is the name of a node that the controller manager makes (from Jazzy on), and may be
+/// the estimator's.
+std::string nodeName(std::string component) {
+  const auto is_none = [](const unsigned char c) { return !std::isalnum(c); };
+  std::replace_if(component.begin(), component.end(), is_none, '_');
+  return "listener_of_" + component;
+}
+
 }  // namespace
 
 StateEstimator::CallbackReturn StateEstimator::on_init(const Description& description) {
@@ -36,10 +59,9 @@ StateEstimator::CallbackReturn StateEstimator::on_init(const Description& descri
     return CallbackReturn::ERROR;
   }
   const std::string timeout = parameter("timeout", "0.05");
-  try {
-    timeout_ = std::stod(timeout);
-  } catch (const std::exception&) {
-    RCLCPP_ERROR(logger, "parameter timeout wants seconds, got '%s'", timeout.c_str());
+  timeout_ = secondsOf(timeout);
+  if (std::isnan(timeout_)) {
+    RCLCPP_ERROR(logger, "parameter timeout wants seconds, more than 0, got '%s'", timeout.c_str());
     return CallbackReturn::ERROR;
   }
   base_.fill(kUnknown);
@@ -62,10 +84,22 @@ std::vector<StateInterface> StateEstimator::export_state_interfaces() {
 }
 
 StateEstimator::CallbackReturn StateEstimator::on_activate(const rclcpp_lifecycle::State&) {
+  try {
+    listen();
+  } catch (const std::exception& error) {  // as of a topic whose name is none
+    RCLCPP_ERROR(rclcpp::get_logger(info_.name), "cannot listen: %s", error.what());
+    stop();
+    return CallbackReturn::ERROR;
+  }
+  return CallbackReturn::SUCCESS;
+}
+
+void StateEstimator::listen() {
   // the process' own remapping of names, as of a controller manager that was launched with one,
   // is not meant for this node
-  const std::vector<std::string> name = {"--ros-args", "-r", "__node:=" + info_.name};
-  node_ = std::make_shared<rclcpp::Node>(info_.name, rclcpp::NodeOptions().arguments(name));
+  const std::string name = nodeName(info_.name);
+  const std::vector<std::string> arguments = {"--ros-args", "-r", "__node:=" + name};
+  node_ = std::make_shared<rclcpp::Node>(name, rclcpp::NodeOptions().arguments(arguments));
   odometry_ = node_->create_subscription<Odometry>(
       parameter("odometry", "/prime/odometry"), rclcpp::SensorDataQoS().keep_last(1),
       [this](const Odometry::ConstSharedPtr message) { take(*message); });
@@ -76,7 +110,6 @@ StateEstimator::CallbackReturn StateEstimator::on_activate(const rclcpp_lifecycl
   executor_ = std::make_unique<rclcpp::executors::SingleThreadedExecutor>();
   executor_->add_node(node_);
   thread_ = std::thread([this] { executor_->spin(); });
-  return CallbackReturn::SUCCESS;
 }
 
 StateEstimator::CallbackReturn StateEstimator::on_deactivate(const rclcpp_lifecycle::State&) {

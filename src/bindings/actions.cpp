@@ -2,10 +2,10 @@
 // Copyright (c) 2026, the prime_estimation developers
 //
 // Nodes and what they are given, their state, the arrival node.
-#include <boost/mpl/vector.hpp>
+#include <algorithm>
 
 #include "bindings/bindings.hpp"
-#include "linalg/sizes.hpp"
+#include "bindings/node_calls.hpp"
 #include "nodes/action_arrival.hpp"
 #include "nodes/action_measurement.hpp"
 
@@ -19,18 +19,17 @@ namespace {
 
 using State = crocoddyl::StateAbstractTpl<double>;
 using ActionData = crocoddyl::ActionDataAbstractTpl<double>;
-using ActionDataPtr = std::shared_ptr<ActionData>;
 
-constexpr int kFreeFlyerCoordinates = 7;  ///< position and quaternion
-
-bp::tuple contactForces(const ActionMeasurement& node, const ActionDataPtr& data) {
+bp::tuple contactForces(ActionMeasurement& node, const ActionDataPtr& data) {
+  requireData(node, data);
   VectorXd f;
   MatrixXd f_z;
   node.contactForces(data, f, f_z);
   return bp::make_tuple(f, f_z);
 }
 
-bp::dict contactKinematics(const ActionMeasurement&, const ActionDataPtr& data) {
+bp::dict contactKinematics(ActionMeasurement& node, const ActionDataPtr& data) {
+  requireData(node, data);
   const auto& out = static_cast<const ActionMeasurement::Data&>(*data).dynamics.out;
   const int nc = out.gap.size();
   MatrixXd points(nc, 3);
@@ -43,25 +42,6 @@ bp::dict contactKinematics(const ActionMeasurement&, const ActionDataPtr& data) 
   dict["jacobian"] = MatrixXd(out.J);
   return dict;
 }
-
-/// A member whose size does not change: `.def(Sized("torque", &NodeInput::torque))`.
-struct Sized : bp::def_visitor<Sized> {
-  Sized(const char* name_, VectorXd NodeInput::* member_) : name(name_), member(member_) {}
-
-  template <class Class>
-  void visit(Class& c) const {
-    const auto set = [name = name, member = member](NodeInput& input, const VectorXd& value) {
-      requireSize("node input", name, value.size(), (input.*member).size());
-      input.*member = value;
-    };
-    using Signature = boost::mpl::vector3<void, NodeInput&, const VectorXd&>;
-    c.add_property(name, byValue(member),
-                   bp::make_function(set, bp::default_call_policies(), Signature()));
-  }
-
-  const char* name;
-  VectorXd NodeInput::* member;
-};
 
 void setStance(NodeInput& input, const bp::list& flags) {
   const auto stance = toVector<Stance>(flags);
@@ -86,8 +66,14 @@ bp::list rowsOf(const MeasurementModel& model) {
 std::shared_ptr<MeasurementModel> makeModel(const std::shared_ptr<ContactDynamics>& dynamics,
                                             const ImuMount& mount, const bp::list& residuals,
                                             const bool mounts, const bp::list& zeros) {
+  requireGiven("dynamics", dynamics);
   const auto names = toVector<std::string>(residuals);
   return std::make_shared<MeasurementModel>(dynamics, mount, names, mounts, toVector<int>(zeros));
+}
+
+std::shared_ptr<NodeInput> makeInput(const std::shared_ptr<MeasurementModel>& model) {
+  requireGiven("measurement model", model);
+  return std::make_shared<NodeInput>(model);
 }
 
 void lookForForces(MeasurementModel& model, const bp::list& joints, const double stddev,
@@ -95,6 +81,8 @@ void lookForForces(MeasurementModel& model, const bp::list& joints, const double
                    const double stop) {
   std::vector<std::vector<int>> by_contact;
   for (const auto& own : toVector<bp::list>(joints)) by_contact.push_back(toVector<int>(own));
+  if (!model.dynamics->floating_base)
+    throw std::invalid_argument("unmodelled forces: they are told by a base that is free");
   if (by_contact.size() != model.dynamics->nc())
     throw std::invalid_argument("unmodelled forces: the joints of every contact are needed");
   model.unmodelled =
@@ -105,7 +93,22 @@ std::shared_ptr<ActionLinear> makeLinear(const std::shared_ptr<State>& state, co
                                          const MatrixXd& B, const VectorXd& c, const MatrixXd& C,
                                          const MatrixXd& D, const VectorXd& z,
                                          const std::size_t np) {
+  requireGiven("state", state);
   return std::make_shared<ActionLinear>(state, A, B, c, C, D, z, np);
+}
+
+std::shared_ptr<ActionMeasurement> makeMeasurement(const std::shared_ptr<StateParameters>& state,
+                                                   const std::shared_ptr<MeasurementModel>& model,
+                                                   const bool inverse) {
+  requireGiven("state", state);
+  requireGiven("measurement model", model);
+  return std::make_shared<ActionMeasurement>(state, model, inverse);
+}
+
+std::shared_ptr<ActionArrival> makeArrival(const std::shared_ptr<State>& state,
+                                           const VectorXd& reference, const MatrixXd& covariance) {
+  requireGiven("state", state);
+  return std::make_shared<ActionArrival>(state, reference, covariance);
 }
 
 void replacePrior(ActionArrival& arrival, const bp::list& indices, const MatrixXd& rows,
@@ -122,39 +125,85 @@ bp::tuple regression(const ActionArrival& arrival, const int own, const bp::list
 void marginalize(ActionArrival& arrival, ActionLeastSquares& node, const ActionDataPtr& data,
                  const VectorXd& x0, const VectorXd& u0, const VectorXd& next,
                  const MatrixXd& noise) {
+  requireData(node, data);
   const WithoutInterpreterLock unlocked;
   arrival.marginalize(node, data, x0, u0, next, noise);
 }
 
-template <class M>
-void requireState(M& model, const VectorXd& x) {
-  requireSize("node", "x", x.size(), model.get_state()->get_nx());
+VectorXd integrate(const StateParameters& state, const VectorXd& x, const VectorXd& dx) {
+  requireSize("state", "x", x.size(), state.get_nx());
+  requireSize("state", "dx", dx.size(), state.get_ndx());
+  VectorXd out(x.size());
+  state.integrate(x, dx, out);
+  return out;
 }
-template <class M>
-void requirePoint(M& model, const VectorXd& x, const VectorXd& u) {
-  requireState(model, x);
-  requireSize("node", "u", u.size(), model.get_nu());
+VectorXd difference(const StateParameters& state, const VectorXd& x0, const VectorXd& x1) {
+  requireSize("state", "x0", x0.size(), state.get_nx());
+  requireSize("state", "x1", x1.size(), state.get_nx());
+  VectorXd out(state.get_ndx());
+  state.diff(x0, x1, out);
+  return out;
 }
 
-template <class M>
-void calc(M& model, const ActionDataPtr& data, const VectorXd& x, const VectorXd& u) {
-  requirePoint(model, x, u);
-  model.calc(data, x, u);
+/// Readings stand in the order of their measurement model, and have its sizes.
+bool areAlike(const MeasurementModel& one, const MeasurementModel& other) {
+  const auto &a = *one.dynamics, &b = *other.dynamics;
+  const auto same = [](const MeasurementModel::Entry& x, const MeasurementModel::Entry& y) {
+    return x.residual->name == y.residual->name && x.residual->rows == y.residual->rows &&
+           x.residual->values == y.residual->values;
+  };
+  return a.nq() == b.nq() && a.nv() == b.nv() && a.nj() == b.nj() && a.nxi() == b.nxi() &&
+         a.nfeet() == b.nfeet() &&
+         std::equal(one.entries().begin(), one.entries().end(), other.entries().begin(),
+                    other.entries().end(), same);
 }
-template <class M>
-void calcTerminal(M& model, const ActionDataPtr& data, const VectorXd& x) {
-  requireState(model, x);
-  model.calc(data, x);
+
+void setInput(ActionMeasurement& node, const std::shared_ptr<NodeInput>& input) {
+  requireGiven("input", input);
+  if (!areAlike(*input->model, *node.model))
+    throw std::invalid_argument("node: this input has the readings of another measurement model");
+  node.input = input;
 }
-template <class M>
-void calcDiff(M& model, const ActionDataPtr& data, const VectorXd& x, const VectorXd& u) {
-  requirePoint(model, x, u);
-  model.calcDiff(data, x, u);
+
+void linearize(ActionMeasurement& node, const ActionDataPtr& data, const VectorXd& x) {
+  requireState(node, data, x);
+  node.linearize(data, x);
 }
-template <class M>
-void calcDiffTerminal(M& model, const ActionDataPtr& data, const VectorXd& x) {
-  requireState(model, x);
-  model.calcDiff(data, x);
+
+VectorXd reweight(ActionMeasurement& node, const ActionDataPtr& data, VectorXd u,
+                  const double contact, const double force) {
+  requireData(node, data);
+  requireSize("node", "u", u.size(), node.get_nu());
+  node.reweight(data, u, {contact, force});
+  return u;
+}
+
+void expectVelocity(ActionMeasurement& node, const ActionDataPtr& data, const VectorXd& velocity,
+                    const ActionDataPtr& before) {
+  requireData(node, data);
+  requireSize("node input", "velocity", velocity.size(), node.nv());
+  auto& d = static_cast<ActionMeasurement::Data&>(*data);
+  d.guess = velocity;
+  d.has_guess = true;
+  if (!before) return;
+  requireData(node, before);
+  node.follow(d, static_cast<const ActionMeasurement::Data&>(*before));
+}
+
+MatrixXd unmodelledCovariance(ActionMeasurement& node, const ActionDataPtr& data) {
+  requireData(node, data);
+  const auto size = 3 * node.dynamics->nc();
+  MatrixXd covariance = MatrixXd::Zero(size, size);
+  node.addUnmodelled(static_cast<const ActionMeasurement::Data&>(*data), covariance);
+  return covariance;
+}
+
+VectorXd unmodelledForce(ActionMeasurement& node, const ActionDataPtr& data) {
+  requireData(node, data);
+  VectorXd force = VectorXd::Zero(3 * node.dynamics->nc());
+  const auto& found = static_cast<const ActionMeasurement::Data&>(*data).unmodelled;
+  for (std::size_t i = 0; i < found.size(); ++i) force.segment<3>(3 * i) = found[i].mean;
+  return force;
 }
 
 void bindInput() {
@@ -178,10 +227,8 @@ void bindInput() {
       .def("parameters", &blocksOf, "(name, size) of the parameter blocks, in order.")
       .def("rows", &rowsOf, "(name, first row, size) of the parts of a node's residual, in order.");
 
-  using Model = std::shared_ptr<MeasurementModel>;
   bp::class_<NodeInput, std::shared_ptr<NodeInput>>("NodeInput", bp::no_init)
-      .def("__init__", bp::make_constructor(
-                           +[](const Model& model) { return std::make_shared<NodeInput>(model); }))
+      .def("__init__", bp::make_constructor(&makeInput))
       .def("set", &NodeInput::set,
            (bp::arg("name"), bp::arg("value"), bp::arg("weight"), bp::arg("age") = 0.0,
             bp::arg("slot") = 0),
@@ -217,19 +264,19 @@ void bindInput() {
             return i.reading(name, slot).age;
           },
           (bp::arg("name"), bp::arg("slot") = 0))
-      .def(Sized("torque", &NodeInput::torque))
-      .def(Sized("torque_change", &NodeInput::torque_change))
-      .def(Sized("base_wrench", &NodeInput::base_wrench))
-      .def(Sized("outer_force", &NodeInput::outer_force))
-      .def(Sized("weight_force", &NodeInput::weight_force))
-      .def(Sized("weight_xi", &NodeInput::weight_xi))
-      .def(Sized("nominal_force", &NodeInput::nominal_force))
-      .def(Sized("nominal_xi", &NodeInput::nominal_xi))
+      .def(Sized("node input", "torque", &NodeInput::torque))
+      .def(Sized("node input", "torque_change", &NodeInput::torque_change))
+      .def(Sized("node input", "base_wrench", &NodeInput::base_wrench))
+      .def(Sized("node input", "outer_force", &NodeInput::outer_force))
+      .def(Sized("node input", "weight_force", &NodeInput::weight_force))
+      .def(Sized("node input", "weight_xi", &NodeInput::weight_xi))
+      .def(Sized("node input", "nominal_force", &NodeInput::nominal_force))
+      .def(Sized("node input", "nominal_xi", &NodeInput::nominal_xi))
       .def_readwrite("weighed", &NodeInput::weighed)
       .def_readwrite("ground_depth", &NodeInput::ground_depth)
-      .def(Sized("height_offset", &NodeInput::height_offset))
-      .def(Sized("slope_offset", &NodeInput::slope_offset))
-      .def(Sized("anchor_offset", &NodeInput::anchor_offset))
+      .def(Sized("node input", "height_offset", &NodeInput::height_offset))
+      .def(Sized("node input", "slope_offset", &NodeInput::slope_offset))
+      .def(Sized("node input", "anchor_offset", &NodeInput::anchor_offset))
       .def(Copied("law", &NodeInput::law))
       .add_property(
           "stance", +[](const NodeInput& i) { return toList(i.stance); }, &setStance,
@@ -242,8 +289,8 @@ void bindBases() {
                                  bp::init<const pinocchio::Model&, std::size_t>())
       .def("zero", &StateParameters::zero)
       .def("rand", &StateParameters::rand)
-      .def("integrate", &State::integrate_x)
-      .def("diff", &State::diff_dx);
+      .def("integrate", &integrate)
+      .def("diff", &difference);
 
   bp::class_<ActionLeastSquares::Data, bp::bases<ActionData>,
              std::shared_ptr<ActionLeastSquares::Data>, boost::noncopyable>(
@@ -261,79 +308,44 @@ void bindBases() {
 void bindMeasurement() {
   bp::class_<ActionMeasurement, bp::bases<ActionLeastSquares>, std::shared_ptr<ActionMeasurement>,
              boost::noncopyable>("ActionMeasurement", bp::no_init)
-      .def("__init__", bp::make_constructor(
-                           +[](const std::shared_ptr<StateParameters>& state,
-                               const std::shared_ptr<MeasurementModel>& model, const bool inverse) {
-                             return std::make_shared<ActionMeasurement>(state, model, inverse);
-                           },
-                           bp::default_call_policies(),
-                           (bp::arg("state"), bp::arg("model"), bp::arg("inverse") = false)))
-      .def_readwrite("input", &ActionMeasurement::input)
+      .def("__init__",
+           bp::make_constructor(&makeMeasurement, bp::default_call_policies(),
+                                (bp::arg("state"), bp::arg("model"), bp::arg("inverse") = false)))
+      .add_property("input", byValue(&ActionMeasurement::input), &setInput)
       .def("createData", &ActionMeasurement::createData)
       .def("calc", &calc<ActionMeasurement>)
       .def("calc", &calcTerminal<ActionMeasurement>)
       .def("calcDiff", &calcDiff<ActionMeasurement>)
       .def("calcDiff", &calcDiffTerminal<ActionMeasurement>)
-      .def(
-          "linearize",
-          +[](ActionMeasurement& node, const ActionDataPtr& data, const VectorXd& x) {
-            node.linearize(data, x);
-          },
-          "Implicit linearization at the last calc: what the window's solver uses instead of "
-          "calcDiff.")
-      .def(
-          "reweight",
-          +[](ActionMeasurement& node, const ActionDataPtr& data, VectorXd u, const double contact,
-              const double force) {
-            node.reweight(data, u, {contact, force});
-            return u;
-          },
-          (bp::arg("data"), bp::arg("u"), bp::arg("contact_dof"), bp::arg("force_dof")),
-          "New weights of the disturbances with heavy tails, and forces at the feet, at the last "
-          "calc. Returns u less the latter.")
+      .def("linearize", &linearize,
+           "Implicit linearization at the last calc: what the window's solver uses instead of "
+           "calcDiff.")
+      .def("reweight", &reweight,
+           (bp::arg("data"), bp::arg("u"), bp::arg("contact_dof"), bp::arg("force_dof")),
+           "New weights of the disturbances with heavy tails, and forces at the feet, at the last "
+           "calc. Returns u less the latter.")
       .def(
           "contact_force",
-          +[](const ActionMeasurement& node, const ActionDataPtr& data) {
+          +[](ActionMeasurement& node, const ActionDataPtr& data) {
+            requireData(node, data);
             return node.contactForce(data);
           },
           "Forces (3 nc) [N] at the last calc.")
-      .def(
-          "expect_velocity",
-          +[](const ActionMeasurement& node, const ActionDataPtr& data, const VectorXd& velocity,
-              const ActionDataPtr& before) {
-            requireSize("node input", "velocity", velocity.size(), node.nv());
-            auto& d = static_cast<ActionMeasurement::Data&>(*data);
-            d.guess = velocity;
-            d.has_guess = true;
-            if (before) node.follow(d, static_cast<const ActionMeasurement::Data&>(*before));
-          },
-          (bp::arg("data"), bp::arg("velocity"), bp::arg("before") = ActionDataPtr()),
-          "Next velocity (nv) from which the next calc may start, with the contact forces of the "
-          "node `before`, where it is given.")
-      .def(
-          "unmodelled_covariance",
-          +[](const ActionMeasurement& node, const ActionDataPtr& data) {
-            const auto size = 3 * node.dynamics->nc();
-            MatrixXd covariance = MatrixXd::Zero(size, size);
-            node.addUnmodelled(static_cast<const ActionMeasurement::Data&>(*data), covariance);
-            return covariance;
-          },
-          "Covariance (3 nc, 3 nc) [N^2] of the unmodelled ones among the contact forces.")
-      .def(
-          "unmodelled_force",
-          +[](const ActionMeasurement& node, const ActionDataPtr& data) {
-            VectorXd force = VectorXd::Zero(3 * node.dynamics->nc());
-            const auto& found = static_cast<const ActionMeasurement::Data&>(*data).unmodelled;
-            for (std::size_t i = 0; i < found.size(); ++i) force.segment<3>(3 * i) = found[i].mean;
-            return force;
-          },
-          "Forces (3 nc) [N] at the feet that no contact law explains, at the last reweight.")
+      .def("expect_velocity", &expectVelocity,
+           (bp::arg("data"), bp::arg("velocity"), bp::arg("before") = ActionDataPtr()),
+           "Next velocity (nv) from which the next calc may start, with the contact forces of the "
+           "node `before`, where it is given.")
+      .def("unmodelled_covariance", &unmodelledCovariance,
+           "Covariance (3 nc, 3 nc) [N^2] of the unmodelled ones among the contact forces.")
+      .def("unmodelled_force", &unmodelledForce,
+           "Forces (3 nc) [N] at the feet that no contact law explains, at the last reweight.")
       .def("contact_forces", &contactForces,
            "Forces (3 nc) [N] at the last calc, with the unmodelled ones, and of the former "
            "their Jacobian in (xi, v+, q, v, p) at the last linearization.")
       .def(
           "residual_jacobian",
-          +[](const ActionMeasurement& node, const ActionDataPtr& data) {
+          +[](ActionMeasurement& node, const ActionDataPtr& data) {
+            requireData(node, data);
             return node.residualJacobian(data);
           },
           "Jacobian (nr, nz) of the whitened residual in (xi, v+, q, v, p) at the last "
@@ -355,14 +367,15 @@ void bindLinear() {
 
 void bindArrival() {
   bp::class_<ActionArrival, bp::bases<ActionLeastSquares>, std::shared_ptr<ActionArrival>,
-             boost::noncopyable>(
-      "ActionArrival", bp::init<std::shared_ptr<State>, const VectorXd&, const MatrixXd&>(
-                           (bp::arg("state"), bp::arg("reference"), bp::arg("covariance"))))
+             boost::noncopyable>("ActionArrival", bp::no_init)
+      .def("__init__",
+           bp::make_constructor(&makeArrival, bp::default_call_policies(),
+                                (bp::arg("state"), bp::arg("reference"), bp::arg("covariance"))))
       .def("createData", &ActionArrival::createData)
       .def("calc", &calc<ActionArrival>)
       .def("calcDiff", &calcDiff<ActionArrival>)
-      .def(Copied("reference", &ActionArrival::reference))
-      .def(Copied("mean", &ActionArrival::mean))
+      .def(Sized("arrival", "reference", &ActionArrival::reference))
+      .def(Sized("arrival", "mean", &ActionArrival::mean))
       .add_property(
           "L", +[](const ActionArrival& a) { return MatrixXd(a.root()); }, &ActionArrival::setRoot)
       .add_property("covariance", &ActionArrival::covariance)

@@ -5,9 +5,12 @@
 // classes live there.
 #pragma once
 
+#include <boost/mpl/vector.hpp>
 #include <boost/python.hpp>
 #include <eigenpy/eigenpy.hpp>
 #include <vector>
+
+#include "linalg/sizes.hpp"
 
 namespace prime {
 
@@ -50,6 +53,28 @@ struct Copied : bp::def_visitor<Copied<C, T>> {
 
   const char* name;
   T C::* member;
+};
+
+/// Property of a vector whose size does not change: `.def(Sized("node input", "torque",
+/// &NodeInput::torque))`; the first name is for messages.
+template <class C>
+struct Sized : bp::def_visitor<Sized<C>> {
+  Sized(const char* whose_, const char* name_, Eigen::VectorXd C::* member_)
+      : whose(whose_), name(name_), member(member_) {}
+
+  template <class Class>
+  void visit(Class& c) const {
+    const auto set = [own = *this](C& owner, const Eigen::VectorXd& value) {
+      requireSize(own.whose, own.name, value.size(), (owner.*own.member).size());
+      owner.*own.member = value;
+    };
+    using Signature = boost::mpl::vector3<void, C&, const Eigen::VectorXd&>;
+    c.add_property(name, byValue(member),
+                   bp::make_function(set, bp::default_call_policies(), Signature()));
+  }
+
+  const char *whose, *name;
+  Eigen::VectorXd C::* member;
 };
 
 void bindDynamics();

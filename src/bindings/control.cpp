@@ -3,6 +3,7 @@
 //
 // Whole-body control: dynamics of a legged robot, nodes and solver of a receding horizon.
 #include "bindings/bindings.hpp"
+#include "bindings/node_calls.hpp"
 #include "control/action_whole_body.hpp"
 #include "control/solver_receding_horizon.hpp"
 
@@ -15,7 +16,6 @@ using Eigen::VectorXd;
 namespace {
 
 using ActionData = crocoddyl::ActionDataAbstractTpl<double>;
-using ActionDataPtr = std::shared_ptr<ActionData>;
 using State = crocoddyl::StateAbstractTpl<double>;
 
 std::shared_ptr<WholeBody> makeWholeBody(const pinocchio::Model& model, const bp::list& joints,
@@ -31,12 +31,23 @@ std::shared_ptr<WholeBody> makeWholeBody(const pinocchio::Model& model, const bp
   return std::make_shared<WholeBody>(model, points, compliance);
 }
 
+std::shared_ptr<ActionWholeBody> makeNode(const std::shared_ptr<State>& state,
+                                          const std::shared_ptr<WholeBody>& body,
+                                          const std::shared_ptr<WholeBodyWeights>& weights,
+                                          const double dt) {
+  requireGiven("state", state);
+  requireGiven("body", body);
+  requireGiven("weights", weights);
+  return std::make_shared<ActionWholeBody>(state, body, weights, dt);
+}
+
 const WholeBody::Data& bodyOf(const ActionDataPtr& data) {
   return static_cast<const ActionWholeBody::Data&>(*data).body;
 }
 
 /// (points, 3) forces of the ground at the last calc [N].
-MatrixXd forces(const ActionWholeBody& node, const ActionDataPtr& data) {
+MatrixXd forces(ActionWholeBody& node, const ActionDataPtr& data) {
+  requireData(node, data);
   const auto& d = bodyOf(data);
   MatrixXd out = MatrixXd::Zero(node.body->size(), 3);
   for (std::size_t k = 0; k < d.standing.size(); ++k)
@@ -45,7 +56,8 @@ MatrixXd forces(const ActionWholeBody& node, const ActionDataPtr& data) {
 }
 
 /// (points, 3) places of the points at the last calc [m].
-MatrixXd points(const ActionWholeBody& node, const ActionDataPtr& data) {
+MatrixXd points(ActionWholeBody& node, const ActionDataPtr& data) {
+  requireData(node, data);
   MatrixXd out(node.body->size(), 3);
   for (std::size_t i = 0; i < node.body->size(); ++i)
     out.row(i) = bodyOf(data).point[i].transpose();
@@ -99,18 +111,18 @@ void bindWeights() {
       .def(Copied("orientation", &W::orientation))
       .def(Copied("linear_velocity", &W::linear_velocity))
       .def(Copied("angular_velocity", &W::angular_velocity))
-      .def(Copied("joint_position", &W::joint_position))
-      .def(Copied("joint_velocity", &W::joint_velocity))
-      .def(Copied("torque", &W::torque))
+      .def(Sized("whole-body weights", "joint_position", &W::joint_position))
+      .def(Sized("whole-body weights", "joint_velocity", &W::joint_velocity))
+      .def(Sized("whole-body weights", "torque", &W::torque))
       .def(Copied("force", &W::force))
       .def(Copied("foot_position", &W::foot_position))
       .def(Copied("foot_velocity", &W::foot_velocity))
       .def_readwrite("cone", &W::cone)
       .def_readwrite("torque_limit", &W::torque_limit)
       .def_readwrite("joint_limit", &W::joint_limit)
-      .def(Copied("largest_torque", &W::largest_torque))
-      .def(Copied("lowest_position", &W::lowest_position))
-      .def(Copied("highest_position", &W::highest_position))
+      .def(Sized("whole-body weights", "largest_torque", &W::largest_torque))
+      .def(Sized("whole-body weights", "lowest_position", &W::lowest_position))
+      .def(Sized("whole-body weights", "highest_position", &W::highest_position))
       .def_readwrite("friction", &W::friction)
       .def_readwrite("smallest_force", &W::smallest_force);
 }
@@ -132,25 +144,17 @@ void bindNode() {
            (bp::arg("stands"), bp::arg("force"), bp::arg("position"), bp::arg("velocity"),
             bp::arg("weight")));
   bp::class_<ActionWholeBody, bp::bases<crocoddyl::ActionModelAbstractTpl<double>>,
-             std::shared_ptr<ActionWholeBody>, boost::noncopyable>(
-      "ActionWholeBody", bp::init<std::shared_ptr<State>, std::shared_ptr<WholeBody>,
-                                  std::shared_ptr<WholeBodyWeights>, double>((
-                             bp::arg("state"), bp::arg("body"), bp::arg("weights"), bp::arg("dt"))))
+             std::shared_ptr<ActionWholeBody>, boost::noncopyable>("ActionWholeBody", bp::no_init)
+      .def("__init__", bp::make_constructor(
+                           &makeNode, bp::default_call_policies(),
+                           (bp::arg("state"), bp::arg("body"), bp::arg("weights"), bp::arg("dt"))))
       .def_readwrite("dt", &ActionWholeBody::dt)
       .def_readonly("target", &ActionWholeBody::target)
       .def("createData", &ActionWholeBody::createData)
-      .def(
-          "calc", +[](ActionWholeBody& node, const ActionDataPtr& data, const VectorXd& x,
-                      const VectorXd& u) { node.calc(data, x, u); })
-      .def(
-          "calc", +[](ActionWholeBody& node, const ActionDataPtr& data,
-                      const VectorXd& x) { node.calc(data, x); })
-      .def(
-          "calcDiff", +[](ActionWholeBody& node, const ActionDataPtr& data, const VectorXd& x,
-                          const VectorXd& u) { node.calcDiff(data, x, u); })
-      .def(
-          "calcDiff", +[](ActionWholeBody& node, const ActionDataPtr& data,
-                          const VectorXd& x) { node.calcDiff(data, x); })
+      .def("calc", &calc<ActionWholeBody>)
+      .def("calc", &calcTerminal<ActionWholeBody>)
+      .def("calcDiff", &calcDiff<ActionWholeBody>)
+      .def("calcDiff", &calcDiffTerminal<ActionWholeBody>)
       .def("forces", &forces, "Forces (points, 3) of the ground at the last calc [N].")
       .def("points", &points, "Places (points, 3) of the points at the last calc [m].");
   bp::class_<ActionWholeBody::Data, bp::bases<ActionData>, std::shared_ptr<ActionWholeBody::Data>,

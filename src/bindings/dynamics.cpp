@@ -5,7 +5,6 @@
 #include "bindings/bindings.hpp"
 #include "contact/rigid_dynamics.hpp"
 #include "contact/smoothed_dynamics.hpp"
-#include "linalg/sizes.hpp"
 #include "sensing/leg_forces.hpp"
 #include "sensing/limb_regressors.hpp"
 
@@ -60,6 +59,7 @@ bp::dict resultOf(const ContactDynamics::Data& data) {
 bp::dict stepDynamics(const ContactDynamics& dynamics, const VectorXd& q, const VectorXd& v,
                       const VectorXd& force, const VectorXd& xi, const VectorXd& parameters,
                       const VectorXd& guess, const bool derivatives) {
+  requireSize("contact dynamics", "guess", guess.size(), dynamics.nv());
   const auto work = dynamics.createData();
   auto& data = *work;
   const auto solved =
@@ -81,6 +81,7 @@ bp::dict stepDynamics(const ContactDynamics& dynamics, const VectorXd& q, const 
 VectorXd residualDynamics(const ContactDynamics& dynamics, const VectorXd& q, const VectorXd& v,
                           const VectorXd& force, const VectorXd& xi, const VectorXd& parameters,
                           const VectorXd& vplus) {
+  requireSize("contact dynamics", "v+", vplus.size(), dynamics.nv());
   const auto data = dynamics.createData();
   dynamics.residual(dynamics.prepare(*data, pointOf(dynamics, q, v, force, xi, parameters)), vplus);
   return data->out.g;
@@ -90,6 +91,7 @@ VectorXd residualDynamics(const ContactDynamics& dynamics, const VectorXd& q, co
 bp::dict stepRigid(const RigidDynamics& dynamics, const VectorXd& q, const VectorXd& v,
                    const VectorXd& force, const VectorXd& xi, const VectorXd& parameters,
                    const bp::list& stance, const VectorXd& guess, const bool derivatives) {
+  requireSize("contact dynamics", "guess", guess.size(), dynamics.nv());
   RigidDynamics::Data data(dynamics);
   auto point = pointOf(dynamics, q, v, force, xi, parameters);
   point.stance = toVector<Stance>(stance);

@@ -16,12 +16,16 @@ using Eigen::VectorXd;
 namespace {
 
 bp::tuple imuPose(const ImuMount& mount, const VectorXd& q, const VectorXd& v) {
+  for (const auto& joint : mount.joints())
+    if (joint.q + joint.nq > q.size() || joint.v >= v.size())
+      throw std::invalid_argument("IMU: q and v of the whole robot are needed");
   ImuMount::Data data(mount);
   mount.place(data, q, v, 0.0);
   return bp::make_tuple(data.base_M_imu, data.base_M_imu.actInv(mount.relativeTwist(data, v)));
 }
 
 Eigen::Matrix3d rotationOf(const VectorXd& xyzw) {
+  requireSize("IMU", "quaternion", xyzw.size(), 4);
   return Eigen::Quaterniond(Eigen::Vector4d(xyzw)).toRotationMatrix();
 }
 

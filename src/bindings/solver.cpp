@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "bindings/bindings.hpp"
+#include "bindings/node_calls.hpp"
 #include "nodes/action_arrival.hpp"
 #include "nodes/action_measurement.hpp"
 #include "solver/solver_multiple_shooting.hpp"
@@ -82,6 +83,12 @@ bp::tuple newest(SolverMultipleShooting& solver, const MatrixXd& jx) {
                         VectorXd(out.velocity));
 }
 
+void setInterruption(SolverMultipleShooting& solver,
+                     const std::shared_ptr<Interruption>& interruption) {
+  requireGiven("interruption", interruption);
+  solver.interruption = interruption;
+}
+
 bp::tuple steps(const SolverMultipleShooting& solver) {
   return bp::make_tuple(toList(solver.dxs()), toList(solver.dus()));
 }
@@ -133,7 +140,11 @@ MatrixXd unexplained(const SolverMultipleShooting& solver) {
 /// Largest disturbance of each foot; us: of the running nodes behind the arrival node.
 MatrixXd slack(const SolverMultipleShooting& solver, const bp::list& us) {
   const auto u = toVector<VectorXd>(us);
-  const std::size_t first = solver.get_problem()->get_T() - u.size();
+  const auto& models = solver.get_problem()->get_runningModels();
+  if (u.size() > models.size()) throw std::invalid_argument("window problem: a control per node");
+  const std::size_t first = models.size() - u.size();
+  for (std::size_t t = first; t < models.size(); ++t)
+    requireSize("window problem", "a control", u[t - first].size(), models[t]->get_nu());
   return byNode(solver, [&](const ActionMeasurement& node, const std::size_t t) {
     const VectorXd xi =
         u.at(t - first).tail(node.nxi()).cwiseAbs().cwiseProduct(node.input->nominal_xi);
@@ -261,7 +272,7 @@ void bindSolver() {
           "Parameters that keep their values from now on, without a column in the recursion: for "
           "the posterior they are known.")
       .add_property("interruption", byValue(&SolverMultipleShooting::interruption),
-                    bp::make_setter(&SolverMultipleShooting::interruption))
+                    &setInterruption)
       .def_readwrite("settled", &SolverMultipleShooting::settled,
                      "What may be left of the cost [chi-square / 2], as the last step and its new "
                      "weights tell, where `improve` takes no further one; 0 (default): all.")

@@ -71,8 +71,21 @@ ContactDynamics::ContactDynamics(const pinocchio::Model& model,
     throw std::invalid_argument(
         "contact dynamics: a joint model of every joint behind the base, which is a free-flyer or "
         "fixed");
+  const std::size_t njoints = model.njoints;
+  for (const auto link : links)
+    if (link < 1 || link >= njoints)
+      throw std::invalid_argument("contact dynamics: the model has no joint " +
+                                  std::to_string(link) + ", whose link could be estimated");
   std::vector<std::size_t> count;
   for (const auto& contact : contacts) {
+    if (contact.joint >= njoints)
+      throw std::invalid_argument("contact dynamics: the model has no joint " +
+                                  std::to_string(contact.joint) + ", which carries contact '" +
+                                  contact.name + "'");
+    if (contact.foot >= contacts.size())
+      throw std::invalid_argument("contact dynamics: contact '" + contact.name + "' is of foot " +
+                                  std::to_string(contact.foot) + ", and there are " +
+                                  std::to_string(contacts.size()) + " contacts");
     if (contact.foot >= count.size()) count.resize(contact.foot + 1, 0);
     ++count[contact.foot];
     support.push_back(supportIndices(model, contact.joint));
@@ -83,6 +96,8 @@ ContactDynamics::ContactDynamics(const pinocchio::Model& model,
     if (body == bodies.end()) body = bodies.insert(body, {contact.joint, contact.foot, {}});
     body->contacts.push_back(support.size() - 1);
   }
+  if (std::find(count.begin(), count.end(), 0) != count.end())
+    throw std::invalid_argument("contact dynamics: every foot has contacts");
   for (const auto link : links) link_support_.push_back(supportIndices(model, link));
   for (const auto n : count) {
     foot_xi.push_back(nxi_);

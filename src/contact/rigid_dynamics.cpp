@@ -37,8 +37,6 @@ RigidDynamics::RigidDynamics(const pinocchio::Model& model,
     for (std::size_t i = 0; i < contacts.size(); ++i)
       if (contacts[i].foot == f)
         foot.contacts.push_back(i), foot.lever.push_back(contacts[i].lever);
-    if (foot.contacts.empty())
-      throw std::invalid_argument("rigid dynamics: every foot has contacts");
     const auto& first = contacts[foot.contacts.front()];
     foot.joint = first.joint;
     for (const auto i : foot.contacts)

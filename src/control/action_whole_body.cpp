@@ -6,6 +6,8 @@
 #include <pinocchio/algorithm/joint-configuration.hpp>
 #include <stdexcept>
 
+#include "linalg/sizes.hpp"
+
 namespace prime {
 
 using Eigen::Index;
@@ -63,6 +65,10 @@ ActionWholeBody::ActionWholeBody(std::shared_ptr<crocoddyl::StateAbstractTpl<dou
   if (state->get_nx() != static_cast<std::size_t>(model.nq + model.nv) ||
       state->get_ndx() != static_cast<std::size_t>(2 * model.nv))
     throw std::invalid_argument("whole-body node: the state must be (q, v) of the model");
+  for (const auto* each :
+       {&weights->joint_position, &weights->joint_velocity, &weights->torque,
+        &weights->largest_torque, &weights->lowest_position, &weights->highest_position})
+    requireSize("whole-body node", "a weight of the joints", each->size(), body->nu());
   if (!(dt > 0.0)) throw std::invalid_argument("whole-body node: its duration must be positive");
 }
 

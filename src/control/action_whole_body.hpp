@@ -74,7 +74,9 @@ class ActionWholeBody : public crocoddyl::ActionModelAbstractTpl<double> {
   void calcDiff(const std::shared_ptr<DataAbstract>& data, const ConstRef& x) override;
   std::shared_ptr<DataAbstract> createData() override { return std::make_shared<Data>(this); }
   bool checkData(const std::shared_ptr<DataAbstract>& data) override {
-    return std::dynamic_pointer_cast<Data>(data) != nullptr;
+    const auto own = std::dynamic_pointer_cast<Data>(data);
+    return own && own->xnext.size() == int(state_->get_nx()) && own->Fu.cols() == int(nu_) &&
+           own->body.point.size() == body->size();
   }
   std::shared_ptr<crocoddyl::ActionModelBase> cloneAsDouble() const override;
   std::shared_ptr<crocoddyl::ActionModelBase> cloneAsFloat() const override;

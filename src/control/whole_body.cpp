@@ -39,6 +39,9 @@ WholeBody::WholeBody(const pinocchio::Model& model, const std::vector<StancePoin
     : model_(model), points_(points), compliance_(compliance) {
   if (model.njoints < 2 || model.joints[1].nv() != kBase)
     throw std::invalid_argument("whole body: the first joint of the model must be a free-flyer");
+  if (model.nq != model.nv + 1)
+    throw std::invalid_argument(
+        "whole body: joints behind the base have one coordinate each, and continuous ones two");
   for (const auto& p : points)
     if (p.joint < 2 || p.joint >= static_cast<std::size_t>(model.njoints))
       throw std::invalid_argument("whole body: a point must be on a link that a joint moves");

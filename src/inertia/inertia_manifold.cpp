@@ -53,7 +53,7 @@ Vector10d toLogCholesky(const Vector10d& pi) {
   Matrix4d pseudo;
   pseudo << secondMoments(pi), pi.segment<3>(1), pi.segment<3>(1).transpose(), pi[0];
   const Eigen::LLT<Matrix4d> llt(pseudo.reverse().eval());
-  if (llt.info() != Eigen::Success) refuse();
+  if (llt.info() != Eigen::Success || !pi.allFinite()) refuse();
   const Matrix4d lower = llt.matrixL(), U = lower.reverse() / lower(0, 0);
   Vector10d theta;
   theta << std::log(lower(0, 0)), std::log(U(0, 0)), std::log(U(1, 1)), std::log(U(2, 2)), U(0, 1),

@@ -25,8 +25,11 @@ ActionArrival::ActionArrival(std::shared_ptr<crocoddyl::StateAbstractTpl<double>
       reference(reference_),
       mean(VectorXd::Zero(state->get_ndx())),
       shared_(MatrixXd::Zero(6, state->get_ndx())) {
-  const Eigen::LLT<MatrixXd> llt(P);
-  if (P.rows() != static_cast<int>(state->get_ndx()) || llt.info() != Eigen::Success)
+  requireSize("arrival", "reference", reference.size(), state->get_nx());
+  const auto n = static_cast<Eigen::Index>(state->get_ndx());
+  Eigen::LLT<MatrixXd> llt;
+  // of what is not a number, Eigen makes a root that is none either
+  if (P.rows() != n || P.cols() != n || llt.compute(P).info() != Eigen::Success || !P.allFinite())
     throw std::invalid_argument(
         "arrival cost: the covariance must be positive definite, of the size of the state's "
         "tangent");
@@ -53,6 +56,9 @@ void ActionArrival::linearize(const std::shared_ptr<DataAbstract>& data, const C
 void ActionArrival::setRoot(const MatrixXd& L) {
   requireSize("arrival", "L", L.rows(), L_.rows());
   requireSize("arrival", "a row of L", L.cols(), L_.cols());
+  if (!L.allFinite() || !(L.diagonal().array() > 0.0).all())
+    throw std::invalid_argument(
+        "arrival: the diagonal of L must be positive, and all of it finite");
   L_ = L;
   rootHasChanged();
 }
@@ -78,6 +84,7 @@ void ActionArrival::calcDiff(const std::shared_ptr<DataAbstract>& data, const Co
 }
 
 VectorXd ActionArrival::correction(const ConstRef& x0) const {
+  requireSize("arrival", "x", x0.size(), state_->get_nx());
   VectorXd dx(state_->get_ndx());
   state_->diff(reference, x0, dx);
   return dx;
@@ -98,6 +105,11 @@ VectorXd ActionArrival::estimate() const {
 void ActionArrival::marginalize(ActionLeastSquares& node, const std::shared_ptr<DataAbstract>& data,
                                 const ConstRef& x0, const ConstRef& u0, const ConstRef& next,
                                 const Eigen::Ref<const MatrixXd>& noise) {
+  requireSize("arrival", "x0", x0.size(), state_->get_nx());
+  requireSize("arrival", "the next x", next.size(), state_->get_nx());
+  requireSize("arrival", "u0", u0.size(), node.get_nu());
+  requireSize("arrival", "the tangent of the node", node.get_state()->get_ndx(), L_.rows());
+  requireNoise(noise);
   auto* const second = dynamic_cast<ActionSecondOrder*>(&node);
   auto* const linear = dynamic_cast<ActionLinear*>(&node);
   if (!second && !linear)
@@ -284,6 +296,10 @@ void ActionArrival::requireIndices(const std::vector<int>& indices) const {
                                   " of " + std::to_string(n));
 }
 
+void ActionArrival::requireNoise(const Eigen::Ref<const MatrixXd>& noise) const {
+  if (noise.cols() > 0) requireSize("arrival", "a column of noise", noise.rows(), L_.rows());
+}
+
 void ActionArrival::replacePrior(const std::vector<int>& indices,
                                  const Eigen::Ref<const MatrixXd>& rows, const ConstRef& stddev,
                                  const ConstRef& change) {
@@ -316,6 +332,9 @@ MatrixXd ActionArrival::covariance() const {
   return P;
 }
 
-void ActionArrival::inflateCovariance(const Eigen::Ref<const MatrixXd>& noise) { widen(noise); }
+void ActionArrival::inflateCovariance(const Eigen::Ref<const MatrixXd>& noise) {
+  requireNoise(noise);
+  widen(noise);
+}
 
 }  // namespace prime

@@ -113,6 +113,8 @@ class ActionArrival : public ActionLeastSquares {
   const Eigen::MatrixXd& inverseRoot();
   void rootHasChanged();
   void requireIndices(const std::vector<int>& indices) const;
+  void requireNoise(const Eigen::Ref<const Eigen::MatrixXd>& noise) const;
+  void requireMotions(const Eigen::Ref<const Eigen::MatrixXd>& motions) const;
   void stackRows(const ActionSecondOrder& node, const ActionSecondOrder::Data& d);
   void keepHeadingUnknown(const ActionSecondOrder& node, const ConstRef& x0, const ConstRef& xi);
   Matrix6 guessed(const Eigen::MatrixXd& coefficients) const;

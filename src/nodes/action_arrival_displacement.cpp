@@ -5,6 +5,7 @@
 #include <Eigen/QR>
 #include <cmath>
 
+#include "linalg/sizes.hpp"
 #include "linalg/square_root.hpp"
 #include "nodes/action_arrival.hpp"
 
@@ -58,12 +59,20 @@ void ActionArrival::carryDisplacement(const int eliminated) {
   displacements_ -= fall_;
 }
 
+void ActionArrival::requireMotions(const Eigen::Ref<const MatrixXd>& motions) const {
+  requireSize("arrival", "a motion of the world", motions.rows(), L_.rows());
+  requireSize("arrival", "motions", motions.cols(), 3);
+}
+
 /// Only the first six columns of the root change. They are made triangular again together with the
 /// three of the noise, of which the rows behind the base keep something.
 void ActionArrival::release(const Eigen::Ref<const MatrixXd>& motions,
                             const Eigen::Ref<const MatrixXd>& axes, const Eigen::Matrix3d& carry,
                             const double stddev) {
   constexpr int nb = 6, ng = 3;
+  requireMotions(motions);
+  requireSize("arrival", "an axis", axes.rows(), nb);
+  requireSize("arrival", "axes", axes.cols(), ng);
   const int behind = static_cast<int>(state_->get_ndx()) - nb;
   const MatrixXd own = axes.transpose() * L_.topLeftCorner(nb, nb);
   // (D_b + D_n, axes^T dx)
@@ -92,6 +101,7 @@ void ActionArrival::release(const Eigen::Ref<const MatrixXd>& motions,
 
 /// dx + motions D, with D known from dx but for what both do not share.
 void ActionArrival::restore(const Eigen::Ref<const MatrixXd>& motions) {
+  requireMotions(motions);
   const int n = state_->get_ndx();
   const MatrixXd known = sum(shared_) * inverseRoot().transpose();
   const Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d> own(displacement() -

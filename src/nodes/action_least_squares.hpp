@@ -42,7 +42,8 @@ class ActionLeastSquares : public crocoddyl::ActionModelAbstractTpl<double> {
 
   std::shared_ptr<DataAbstract> createData() override { return std::make_shared<Data>(this); }
   bool checkData(const std::shared_ptr<DataAbstract>& data) override {
-    return std::dynamic_pointer_cast<Data>(data) != nullptr;
+    return std::dynamic_pointer_cast<Data>(data) && data->xnext.size() == int(state_->get_nx()) &&
+           data->r.size() == int(nr_) && data->Fu.cols() == int(nu_);
   }
 
   /// Update the weights of heavy-tailed disturbances at the last calc.

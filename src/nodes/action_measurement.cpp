@@ -42,7 +42,10 @@ ActionMeasurement::ActionMeasurement(std::shared_ptr<StateParameters> state,
       row_rate_(row_encoder_ + nj_),
       row_dense_(row_rate_ + nj_),
       row_step_(nr_ - model_->stepRows()),
-      first_height_(model_->dynamics->ntheta()) {}
+      first_height_(model_->dynamics->ntheta()) {
+  if (state->get_nx() != dynamics->nq() + nv_ + np || state->get_ndx() != 2 * nv_ + np)
+    throw std::invalid_argument("node: the state must be (q, v, p) of its measurement model");
+}
 
 /// The step that x and u ask for. In the inverse form the force is the measured one.
 void ActionMeasurement::setPoint(Data& d, const ConstRef& x, const ConstRef& u) const {

@@ -78,6 +78,9 @@ class ActionMeasurement : public ActionSecondOrder {
   std::shared_ptr<DataAbstract> createData() override {
     return std::make_shared<Data>(this, *model);
   }
+  bool checkData(const std::shared_ptr<DataAbstract>& data) override {
+    return std::dynamic_pointer_cast<Data>(data) && ActionSecondOrder::checkData(data);
+  }
   void calc(const std::shared_ptr<DataAbstract>& data, const ConstRef& x,
             const ConstRef& u) override;
   void calc(const std::shared_ptr<DataAbstract>& data, const ConstRef& x) override;

@@ -3,6 +3,7 @@
 //
 // Derivatives of a running node: the implicit ones that the window's solver takes, and Crocoddyl's.
 #include <pinocchio/spatial/explog.hpp>
+#include <stdexcept>
 
 #include "nodes/action_measurement.hpp"
 
@@ -32,6 +33,7 @@ bool ActionMeasurement::isWithin(const Data& d, const double reach) const {
 
 /// G = dg/dz, z = (xi, v+, q, v, p); rows of the joints in units of their readings.
 void ActionMeasurement::collectDerivatives(Data& d) const {
+  if (!d.solved) throw std::logic_error("node: derivatives are those at a calc, which is missing");
   const auto& by = d.dynamics.by;
   d.expanded = d.dynamics.at;
   d.expanded_next = d.dynamics.out.vplus;

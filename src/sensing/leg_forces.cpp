@@ -4,6 +4,7 @@
 
 #include <Eigen/Geometry>
 #include <Eigen/LU>
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <pinocchio/algorithm/center-of-mass.hpp>
@@ -45,6 +46,10 @@ LegForces::LegForces(const pinocchio::Model& model, const std::vector<ContactPoi
     Leg leg{{}, columns[foot], {}, {}, {}, {}};
     for (const auto& contact : contacts)
       if (contact.foot == foot) leg.spheres.push_back(contact);
+    const auto isOutside = [&model](const int column) { return column < 0 || column >= model.nv; };
+    if (std::any_of(leg.columns.begin(), leg.columns.end(), isOutside) ||
+        (!leg.spheres.empty() && leg.spheres.front().joint >= std::size_t(model.njoints)))
+      throw std::invalid_argument("leg forces: a leg has joints that the model does not have");
     if (leg.spheres.empty() || leg.columns.empty())
       throw std::invalid_argument("leg forces: a foot has contacts, and joints that are its own");
     const Eigen::Index joints = leg.columns.size(), rows = leg.spheres.size() == 1 ? 3 : 6;

@@ -7,12 +7,22 @@
 #include <string>
 #include <utility>
 
+#include "linalg/sizes.hpp"
 #include "solver/solver_multiple_shooting.hpp"
 
 namespace prime {
 
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
+
+namespace {
+
+/// Of no rows nothing is asked.
+void requireColumns(const MatrixXd& J, const std::size_t columns) {
+  if (J.rows() > 0) requireSize("window problem", "a row of a Jacobian", J.cols(), columns);
+}
+
+}  // namespace
 
 void SolverMultipleShooting::computePosterior(const std::size_t last) {
   require(Done::Backward);
@@ -49,6 +59,8 @@ SolverMultipleShooting::Newest SolverMultipleShooting::newestPosterior(const Mat
   require(Done::Backward);
   undamp();
   const std::size_t T = problem_->get_T(), first = has_arrival_;
+  requireColumns(jx, problem_->get_ndx());
+  requireColumns(jz, problem_->get_ndx() + problem_->get_runningModels().back()->get_nu());
   const auto& datas = problem_->get_runningDatas();
   const int nx = jx.rows(), nz = jz.rows();
   CarriedRows rows(nx + nz, m_ + np_);
@@ -99,26 +111,31 @@ MatrixXd SolverMultipleShooting::posteriorOfFree(const std::size_t k) const {
   return whole;
 }
 
+std::size_t SolverMultipleShooting::controlsAt(const std::size_t k) const {
+  if (k == stages_.size())
+    throw std::invalid_argument("window problem: the last state has no control");
+  return problem_->get_runningModels()[k]->get_nu();
+}
+
 MatrixXd SolverMultipleShooting::covarianceAt(const std::size_t k, const MatrixXd& jx,
                                               const MatrixXd& ju) const {
   const MatrixXd P = posteriorOfFree(k);
-  if (k == stages_.size())
-    throw std::invalid_argument("window problem: the last state has no control");
+  requireColumns(ju, controlsAt(k));
+  requireColumns(jx, problem_->get_ndx());
+  requireSize("window problem", "ju", ju.rows(), jx.rows());
   return stages_[k]->covariance(P,
                                 stages_[k]->inVariables(*problem_->get_runningDatas()[k], jx, ju));
 }
 
 MatrixXd SolverMultipleShooting::covarianceOf(const std::size_t k, const MatrixXd& jz) const {
   const MatrixXd P = posteriorOfFree(k);
-  if (k == stages_.size())
-    throw std::invalid_argument("window problem: the last state has no control");
+  requireColumns(jz, problem_->get_ndx() + controlsAt(k));
   return stages_[k]->covariance(P, jz);
 }
 
 VectorXd SolverMultipleShooting::varianceOf(const std::size_t k, const MatrixXd& jz) const {
   const MatrixXd P = posteriorOfFree(k);
-  if (k == stages_.size())
-    throw std::invalid_argument("window problem: the last state has no control");
+  requireColumns(jz, problem_->get_ndx() + controlsAt(k));
   return stages_[k]->variance(P, jz);
 }
 

@@ -360,6 +360,11 @@ MatrixXd SolverMultipleShooting::residualSquares() const {
 
 MatrixXd SolverMultipleShooting::firstResiduals(const Eigen::Index size) const {
   const auto& datas = problem_->get_runningDatas();
+  for (std::size_t t = has_arrival_; t < datas.size(); ++t)
+    if (size < 0 || size > datas[t]->r.size())
+      throw std::invalid_argument("window problem: a residual has " +
+                                  std::to_string(datas[t]->r.size()) + " rows, not " +
+                                  std::to_string(size));
   MatrixXd out(datas.size() - has_arrival_, size);
   for (std::size_t t = has_arrival_; t < datas.size(); ++t)
     out.row(t - has_arrival_) = datas[t]->r.head(size).transpose();

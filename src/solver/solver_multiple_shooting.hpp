@@ -154,6 +154,7 @@ class SolverMultipleShooting : public crocoddyl::SolverAbstract {
   double remainder() const;
   void undamp();
   Eigen::MatrixXd posteriorOfFree(std::size_t k) const;
+  std::size_t controlsAt(std::size_t k) const;
   void findFirstCovariance();
   void covarianceAtFirst(const Eigen::Ref<const Eigen::MatrixXd>& J, Eigen::MatrixXd& of_rows,
                          Eigen::MatrixXd& of_parameters);

@@ -28,7 +28,7 @@ namespace prime_estimation_ros2_control {
 /// it carries load. Values are NaN before the first message.
 ///
 /// Hardware parameters: `odometry` and `contact_wrenches`, topics (default: below /prime);
-/// `timeout` [s] (default 0.05).
+/// `timeout` [s] (default 0.05). Its node is `listener_of_<name of the component>`.
 class StateEstimator : public hardware_interface::SensorInterface {
  public:
   using CallbackReturn = hardware_interface::CallbackReturn;
@@ -61,6 +61,7 @@ class StateEstimator : public hardware_interface::SensorInterface {
 
   void take(const nav_msgs::msg::Odometry& odometry);
   void take(const prime_estimation_msgs::msg::ContactWrenches& wrenches);
+  void listen();
   void stop();
   std::string parameter(const std::string& name, const std::string& otherwise) const;
 
