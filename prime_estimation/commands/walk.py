@@ -14,6 +14,7 @@ from contextlib import ExitStack
 from ..closed_loop.walk_folder import KNOWN, SETTLED, walk
 from ..config.parameters import Config
 from ..control.gait import GAITS
+from ..control.parameters import ControlConfig
 from ..errors import ConfigError, PrimeError, RobotError
 from ..evaluation.statistics import HALF_WIDTH_95
 from ..nodes.run_node import stop_on_signals
@@ -34,6 +35,7 @@ EXAMPLES = [
 ]
 FIRST = 3.0  # s, from which on a load may come: the robot has stood up and walks
 ON = 6.0  # s, when the load is put on unless told otherwise
+TOP_YAW_RATE = ControlConfig().top_yaw_rate  # rad/s: a walk has no other configuration
 BRISK, EASY = 0.5, 0.8  # m/s, unless that is more than so much of a gait's top speed
 HOST, PORT = "127.0.0.1", 8080  # of the page
 PATIENCE_S = 15.0  # for a browser, before the robot walks without
@@ -120,8 +122,10 @@ def _check_numbers(args: argparse.Namespace) -> None:
             f"--velocity {args.velocity:g}: a {args.gait} goes at {top:g} m/s at most",
             args.velocity,
         )
-    if not abs(args.turn) < float("inf"):
-        raise ConfigError(f"--turn must be finite, got {args.turn:g} rad/s", args.turn)
+    if not abs(args.turn) <= TOP_YAW_RATE:
+        raise ConfigError(
+            f"--turn {args.turn:g}: it turns at {TOP_YAW_RATE:g} rad/s at most", args.turn
+        )
     if args.seed < 0:
         raise ConfigError(f"--seed must not be negative, got {args.seed}", args.seed)
 

@@ -87,7 +87,7 @@ class WalkingController:
             self._begin(now_ns)
         if self.supervisor.judge(now_ns) is not Mode.ACTIVE:
             return None
-        dt = (now_ns - self._solved_ns) * 1e-9
+        dt = max(0.0, (now_ns - self._solved_ns) * 1e-9)  # a clock may be set back a little
         self._solved_ns = now_ns
         if self.gate.apply(self.mpc.horizon.model, dt):
             self.mpc.horizon.take_inertias()
@@ -122,6 +122,7 @@ class WalkingController:
     def _begin(self, now_ns: int) -> None:
         self.plan = None
         self.mpc.reset()
+        self.mpc.feet.schedule.begin(now_ns * 1e-9)
         self._feedback.forget()
         self._limiter.reset()
         self._solved_ns = now_ns - round(1e9 * self.config.step)
@@ -131,7 +132,7 @@ class WalkingController:
 
     def _command(self, now_ns: int, dt: float) -> VelocityCommand:
         wish = self._wish
-        if (now_ns - self._wish_ns) * 1e-9 > self.config.command_timeout:
+        if abs(now_ns - self._wish_ns) * 1e-9 > self.config.command_timeout:
             wish = VelocityCommand(height=wish.height, lean=wish.lean)
         return self._limiter.limit(wish, self.mpc.feet.schedule.gait, dt)
 

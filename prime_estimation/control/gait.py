@@ -122,6 +122,11 @@ class GaitSchedule:
         if gait != current:
             self._gaits.append((change, gait))
 
+    def begin(self, now: float) -> None:
+        """Begin with the gait that was asked for last, also where the clock was set back since."""
+        began, gait = self._gaits[-1]
+        self._gaits = [(min(began, now), gait)]
+
     def phase(self, foot: int, time: float) -> FootPhase:
         """Phase of a foot at a time [s]."""
         late = time + RESOLUTION  # solves come at lift-offs and touch-downs, but for rounding

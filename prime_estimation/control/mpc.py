@@ -16,10 +16,13 @@ from .horizon import Horizon, Targets
 from .motion_types import Plan, RobotState, VelocityCommand
 from .parameters import ControlConfig
 from .posture import standing_posture
-from .trunk import TrunkReference, about_z
+from .trunk import TrunkReference, about_z, within
 
 GAINS = 10  # nodes whose feedback gains are handed out
 VELOCITY_TIME = 0.1  # s, of the low pass of the velocity that footholds answer to
+# of the way from the middle of the feet to the outermost contacts, beyond which no robot leans: a
+# Go2 falls at 1.0 forwards, a G1, whose soles tip, at 0.5 sideways
+LEAN, LEAN_ON_TWO = 0.75, 0.3
 
 
 class WholeBodyMpc:
@@ -48,6 +51,8 @@ class WholeBodyMpc:
         self.feet = FootPlanner(robot, self.posture, gait_named(gait, robot), config.clearance)
         self._data = self.horizon.model.createData()
         self._middle = self.feet.nominal.mean(axis=0)
+        share = LEAN if len(robot.feet) > 2 else LEAN_ON_TWO
+        self._reach = 0.5 * share * np.ptp(self.feet.nominal, axis=0)
         self.solve_time = 0.0
         self.reset()
 
@@ -94,7 +99,7 @@ class WholeBodyMpc:
 
     def _observe(self, state: RobotState, command: VelocityCommand) -> None:
         first = self._trunk is None
-        dt = self.config.step if first else (state.stamp_ns - self._seen_ns) * 1e-9
+        dt = self.config.step if first else max(0.0, (state.stamp_ns - self._seen_ns) * 1e-9)
         self._seen_ns = state.stamp_ns
         self.feet.observe(state, state.stamp_ns * 1e-9, dt)
         if first:
@@ -102,7 +107,7 @@ class WholeBodyMpc:
         height = self.posture[2] + command.height
         self._trunk.advance(state, command, self.feet.ground, height, dt)
         if not self.feet.schedule.walks(state.stamp_ns * 1e-9):
-            lean = np.array(command.lean) - self._com()
+            lean = within(np.array(command.lean), self._reach) - self._com()
             self._trunk.stand(self.feet.middle() + about_z(self._trunk.yaw) @ lean)
         velocity = (state.rotation @ state.v[:3])[:2]
         self._velocity += min(1.0, dt / VELOCITY_TIME) * (velocity - self._velocity)

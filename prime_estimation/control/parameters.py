@@ -76,4 +76,5 @@ class ControlConfig:
     largest_jump: float = param(
         0.1, "between two odometry messages, beyond which the robot stops", "m", 0.01, 10.0
     )
+    largest_turn: float = param(0.5, "likewise, about any axis", "rad", 0.01, 3.2)
     weights: CostWeights = field(default_factory=CostWeights)

@@ -103,7 +103,8 @@ def _solve(
 
     q = pin.neutral(model)
     wanted = points(q)
-    wanted[:, 2] = bend * wanted[:, 2].min()
+    radii = np.array([c.radius for c in robot.contacts])
+    wanted[:, 2] = bend * wanted[:, 2].min() + (radii - radii[0])
     q[7:] = start
     for _ in range(300):
         error = (wanted - points(q)).ravel()
@@ -113,5 +114,5 @@ def _solve(
             q[7:] + J.T @ np.linalg.solve(J @ J.T + 1e-4 * np.eye(len(J)), error), low, high
         )
     missed = float(np.abs(wanted - points(q)).max())
-    q[2] = -wanted[0, 2] + robot.contacts[0].radius
+    q[2] = -wanted[0, 2] + radii[0]
     return q, missed

@@ -17,6 +17,7 @@ from .motion_types import JointCommand, Plan
 from .parameters import ControlConfig
 
 log = logging.getLogger("prime.supervisor")
+CLOCKS = 10.0  # s, beyond which an age is likelier the difference of two clocks
 
 
 class Mode(Enum):
@@ -56,11 +57,17 @@ class Supervisor:
     def __init__(self, config: ControlConfig):
         self._config, self._lock = config, threading.RLock()
         self.refused = 0
-        self.resume()
+        self._wait()
 
     @_alone
-    def resume(self) -> None:
-        """Let the robot move again once there is a state."""
+    def resume(self) -> bool:
+        """Let a stopped robot move again once there is a state; False: it moves, and goes on."""
+        if self.mode is Mode.ACTIVE:
+            return False
+        self._wait()
+        return True
+
+    def _wait(self) -> None:
         self.mode, self.reason = Mode.WAITING, "no state yet"
         self._odometry_ns: int | None = None
         self._joints_ns: int | None = None
@@ -76,6 +83,9 @@ class Supervisor:
             jump = math.dist(pose[:3], self._pose[:3])
             if jump > self._config.largest_jump:
                 self.stop(f"odometry jumped by {jump:.2f} m")
+            turn = _angle_between(pose[3:], self._pose[3:])
+            if turn > self._config.largest_turn:
+                self.stop(f"odometry turned by {math.degrees(turn):.0f} degrees at once")
         self._odometry_ns, self._pose = stamp_ns, np.array(pose, float)
         return True
 
@@ -103,18 +113,17 @@ class Supervisor:
             if old:
                 self.stop(old)
             elif self._upright() < np.cos(self._config.largest_tilt):
-                self.stop(f"tilted by {np.degrees(np.arccos(self._upright())):.0f} degrees")
+                self.stop(f"tilted by {self._tilt_deg():.0f} degrees")
         return self.mode
 
     @_alone
     def ready(self, now_ns: int) -> bool:
-        """Whether there is a fresh state of a robot that waits."""
-        return (
-            self.mode is Mode.WAITING
-            and self._odometry_ns is not None
-            and self._joints_ns is not None
-            and not self._state_too_old(now_ns)
-        )
+        """Whether there is a fresh state of a robot that waits; `reason` says what there is not."""
+        if self.mode is not Mode.WAITING:
+            return False
+        missing = self._state_too_old(now_ns)
+        self.reason = missing or self.reason
+        return not missing
 
     @_alone
     def begin(self, now_ns: int, height: float, nominal: float) -> Mode:
@@ -122,13 +131,18 @@ class Supervisor:
         if not self.ready(now_ns):
             return self.mode  # stopped, or to begin anew, since it was
         low, high = self._config.lowest_start * nominal, self._config.highest_start * nominal
-        if low <= height <= high and self._upright() > np.cos(self._config.largest_start_tilt):
-            self.mode, self.reason, self._plan_ns = Mode.ACTIVE, "", now_ns
-        else:
+        if not low <= height <= high:
             self.reason = (
                 f"it does not stand: base {height:.2f} m above its feet, "
                 f"{low:.2f} to {high:.2f} m expected"
             )
+        elif self._upright() <= np.cos(self._config.largest_start_tilt):
+            most = math.degrees(self._config.largest_start_tilt)
+            self.reason = (
+                f"it does not stand: tilted by {self._tilt_deg():.0f} degrees, {most:.0f} at most"
+            )
+        else:
+            self.mode, self.reason, self._plan_ns = Mode.ACTIVE, "", now_ns
         return self.mode
 
     @_alone
@@ -144,25 +158,45 @@ class Supervisor:
         return JointCommand(zero, zero, zero, zero, np.full(nj, self._config.braking))
 
     def _too_old(self, now_ns: int) -> str:
-        age = (now_ns - self._plan_ns) * 1e-9
-        late = f"no plan for {1e3 * age:.0f} ms" if age > self._config.plan_timeout else ""
-        return self._state_too_old(now_ns) or late
+        plan = _off_time("plan", now_ns - self._plan_ns, self._config.plan_timeout)
+        return self._state_too_old(now_ns) or plan
 
     def _state_too_old(self, now_ns: int) -> str:
         stamps = {"odometry": self._odometry_ns, "joint states": self._joints_ns}
-        for name, stamp_ns in stamps.items():
-            age = (now_ns - stamp_ns) * 1e-9
-            if age > self._config.state_timeout:
-                return f"no {name} for {1e3 * age:.0f} ms"
-        return ""
+        missing = [name for name, stamp_ns in stamps.items() if stamp_ns is None]
+        if missing:
+            return f"no {' and no '.join(missing)} yet"
+        off = (
+            _off_time(name, now_ns - stamp_ns, self._config.state_timeout)
+            for name, stamp_ns in stamps.items()
+        )
+        return next(filter(None, off), "")
 
     def _upright(self) -> float:
         """Cosine of the base's tilt: 1 - 2 (x^2 + y^2) of its quaternion."""
         x, y = self._pose[3:5]
         return float(np.clip(1.0 - 2.0 * (x * x + y * y), -1.0, 1.0))
 
+    def _tilt_deg(self) -> float:
+        return math.degrees(math.acos(self._upright()))
+
     def _finite(self, *arrays: np.ndarray) -> bool:
         if all(np.isfinite(a).all() for a in arrays):
             return True
         self.refused += 1
         return False
+
+
+def _off_time(name: str, age_ns: int, timeout: float) -> str:
+    """What is wrong with a stamp of this age; empty within the timeout [s], to either side."""
+    age = age_ns * 1e-9
+    if age < -timeout:
+        return f"{name} stamped {-age:.3g} s ahead: another clock, or one that was set back"
+    if age > CLOCKS:
+        return f"no {name} for {age:.3g} s: none came, or stamped by another clock"
+    return f"no {name} for {1e3 * age:.0f} ms" if age > timeout else ""
+
+
+def _angle_between(a: np.ndarray, b: np.ndarray) -> float:
+    """Angle [rad] of the rotation between two unit quaternions."""
+    return 2.0 * math.acos(min(1.0, abs(float(np.dot(a, b)))))

@@ -99,6 +99,12 @@ def about_z(yaw: float) -> np.ndarray:
     return np.array([[c, -s], [s, c]])
 
 
+def within(place: np.ndarray, reach: np.ndarray) -> np.ndarray:
+    """A place (2,), drawn into the ellipse about zero with these half axes (2,) [m]."""
+    share = float(np.linalg.norm(place / np.maximum(reach, 1e-9)))
+    return place * min(1.0, 1.0 / max(share, 1e-9))
+
+
 def wrap(angle: float) -> float:
     """The same angle within +-pi."""
     return float((angle + np.pi) % (2.0 * np.pi) - np.pi)

@@ -163,7 +163,8 @@ class MpcNode:
         return {"success": True, "message": "the joints brake; ~/resume lets the robot move again"}
 
     def _on_resume(self, _request) -> dict:
-        self.controller.supervisor.resume()
+        if not self.controller.supervisor.resume():
+            return {"success": True, "message": "the robot was not stopped: it goes on"}
         return {"success": True, "message": "the robot moves again once it is known to stand"}
 
     # --- out --------------------------------------------------------------------------------------
@@ -195,7 +196,8 @@ class MpcNode:
         supervisor = self.controller.supervisor
         if supervisor.mode is not Mode.WAITING:
             return True
-        if self._ready_ns is None or not supervisor.ready(now_ns):
+        since = self._ready_ns
+        if since is None or now_ns < since or not supervisor.ready(now_ns):
             self._ready_ns = now_ns
         return now_ns - self._ready_ns > SETTLED_NS
 

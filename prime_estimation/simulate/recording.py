@@ -84,8 +84,6 @@ def simulate(
     """
     robot = Robot.load(robot) if isinstance(robot, str) else robot
     plan = motion(motion_name)
-    if seed < 0:
-        raise ConfigError(f"a seed must not be negative, got {seed}", seed)
     _check_times(duration, start, payload)
     world = World(robot, payload, ground, seed)
     controller = _controller(robot, plan, ground, seed)

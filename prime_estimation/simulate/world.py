@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
-from ..errors import DataError
+from ..errors import ConfigError, DataError
 from ..robot import Robot
 from .ground import Ground
 from .model import PHYSICS, SLIDES, build, torque_limits
@@ -36,6 +36,8 @@ class World:
     """A robot on the ground. Joint arrays are in the order of `Robot.joint_names`."""
 
     def __init__(self, robot: Robot, payload: Payload | None, ground: Ground, seed: int):
+        if seed < 0:
+            raise ConfigError(f"a seed must not be negative, got {seed}", seed)
         self.robot = robot
         self._ground, self._seed = ground, seed
         sliding = payload is not None and payload.slides

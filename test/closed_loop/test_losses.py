@@ -46,6 +46,9 @@ class Spoiled(Lockstep):
             estimate = replace(estimate, position_world=np.full(3, np.nan))
         if self.lost and self.loss == "jump":
             estimate = replace(estimate, position_world=estimate.position_world + [0.0, 0.0, 0.5])
+        if self.lost and self.loss == "turn":  # by half a turn about the vertical
+            x, y, z, w = estimate.quat_world_base
+            estimate = replace(estimate, quat_world_base=np.array([-y, x, w, -z]))
         super().hear_odometry(estimate)
 
 
@@ -77,9 +80,45 @@ def spoil(loop: Spoiled, loss: str) -> None:
     if loss == "stale inertia":  # nothing is said any more of a load that is taken off
         gate.offer = lambda message: ""
         world.load(False)
+    elif loss == "clock":
+        set_back(loop.controller, 10_000_000_000)
     elif loss == "frozen inertia":
         gate.on_freeze(SimpleNamespace(data=True))
         world.load(False)
+
+
+def set_back(controller, by_ns: int) -> None:
+    """Set the clock of estimator and controller back, as a time server does."""
+    for name in ("on_odometry", "on_joints", "on_contacts", "on_velocity", "solve", "command"):
+        method = getattr(controller, name)
+        setattr(controller, name, lambda ns, *told, call=method: call(ns - by_ns, *told))
+
+
+def test_it_goes_on_when_the_clock_is_set_back_a_little():
+    config = Config.load("go2")
+    loop = Lockstep(SimulatedRobot(Robot(config.robot), config.noise), config)
+    told = []
+    update = loop.controller.mpc.update
+    loop.controller.mpc.update = lambda state, told_: told.append(told_) or update(state, told_)
+    loop.run(1.0)
+    begun = len(told)
+    set_back(loop.controller, 50_000_000)
+    loop.run(0.4)
+    assert not loop.stopped and begun and len(told) == begun + 20
+    assert all((c.vx, c.vy, c.yaw_rate) == (0.0, 0.0, 0.0) for c in told)
+
+
+@pytest.mark.parametrize("lean", [(0.3, 0.0), (1.0, 1.0)])
+def test_it_leans_no_further_than_its_feet_reach(lean):
+    config = Config.load("go2")
+    loop = Lockstep(SimulatedRobot(Robot(config.robot), config.noise), config)
+    loop.run(1.0)
+    before = loop.simulated.step.q[:2].copy()
+    loop.run(1.5, lambda t: VelocityCommand(lean=lean))
+    step = loop.simulated.step
+    moved = np.linalg.norm(step.q[:2] - before)
+    assert not loop.stopped and 0.07 < moved < 0.15
+    assert step.q[2] == pytest.approx(loop.controller.mpc.posture[2], abs=0.01)
 
 
 @pytest.mark.parametrize(
@@ -89,6 +128,8 @@ def spoil(loop: Spoiled, loss: str) -> None:
         ("no odometry", "no odometry"),
         ("nan", "no odometry"),
         ("jump", "jumped"),
+        ("turn", "turned by 180 degrees"),
+        ("clock", "set back"),
     ],
 )
 def test_without_a_state_it_brakes(loss, reason):

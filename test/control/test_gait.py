@@ -98,3 +98,21 @@ def test_swings_are_equal_at_the_times_of_solves(name):
         edges = np.flatnonzero(np.diff(up.astype(int)))
         lengths = np.diff(edges)[int(not up[edges[0] + 1]) :: 2]
         assert set(lengths) == {round(GAITS[name].swing / 0.02)}
+
+
+def test_the_last_gait_begins_with_a_clock_that_was_set_back():
+    schedule = GaitSchedule(FOUR, GAITS["stand"])
+    schedule.change(GAITS["trot"], EPOCH)
+    schedule.change(GAITS["walk"], EPOCH + 5.0)
+    schedule.begin(100.0)
+    assert schedule.name == "walk" and schedule.walks(100.0)
+    assert not any(schedule.phase(foot, 100.0).swinging for foot in FOUR)
+    assert schedule.phase(2, 100.03).swinging  # the walk's first foot
+    schedule.change(GAITS["trot"], 100.5)
+    assert schedule.name == "trot"
+
+
+def test_a_gait_goes_on_where_the_clock_did():
+    schedule, other = GaitSchedule(FOUR, GAITS["trot"]), GaitSchedule(FOUR, GAITS["trot"])
+    other.begin(EPOCH)
+    assert (swings(schedule, EPOCH + T) == swings(other, EPOCH + T)).all()

@@ -35,6 +35,17 @@ def test_a_robot_whose_legs_are_stretched_in_the_middle_of_their_range():
     assert q[2] > 0.15 and np.abs(q[7:]).max() < 2.0
 
 
+def test_feet_of_two_sizes_stand_on_one_ground():
+    radii = dict(zip(SOLO, (0.01, 0.01, 0.04, 0.04)))
+    contacts = [{"name": foot, "frame": foot, "radius": r} for foot, r in radii.items()]
+    settings = {"name": "mine", "urdf": "example-robot-data:solo12", "contacts": contacts}
+    of = Robot(Config().updated({"robot": settings}).robot)
+    q, data = standing_posture(of), of.model.createData()
+    pin.framesForwardKinematics(of.model, data, q)
+    soles = [data.oMf[of.model.getFrameId(foot)].translation[2] - radii[foot] for foot in SOLO]
+    np.testing.assert_allclose(soles, 0.0, atol=1e-3)
+
+
 @pytest.mark.parametrize("radius", [0.016, 0.0])
 def test_a_light_robot_stands_on_spheres_or_points(radius):
     force = (

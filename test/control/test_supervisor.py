@@ -83,9 +83,12 @@ def test_what_is_not_finite_is_silence(walking):
 
 
 def test_a_robot_that_falls_is_stopped(walking):
-    tilted = np.array([0.0, 0.0, 0.3, *pin.Quaternion(pin.rpy.rpyToMatrix(1.0, 0.0, 0.0)).coeffs()])
-    walking.tell(tilted)
-    assert walking.after(1.0) is Mode.DAMPING and "tilted by 57" in walking.supervisor.reason
+    for roll in (0.4, 0.8, 1.0):
+        quat = pin.Quaternion(pin.rpy.rpyToMatrix(roll, 0.0, 0.0)).coeffs()
+        walking.tell(np.array([0.0, 0.0, 0.3, *quat]))
+        mode = walking.after(1.0)
+        assert (mode is Mode.DAMPING) == (roll > 0.9)
+    assert "tilted by 57" in walking.supervisor.reason
 
 
 def test_odometry_that_jumps_stops_it(walking):
@@ -93,6 +96,57 @@ def test_odometry_that_jumps_stops_it(walking):
     assert walking.after(1.0) is Mode.ACTIVE
     walking.tell(POSE + [1.0, 0, 0, 0, 0, 0, 0])
     assert walking.after(1.0) is Mode.DAMPING and "jumped by 0.95 m" in walking.supervisor.reason
+
+
+def test_odometry_that_turns_at_once_stops_it(walking):
+    def turned(yaw):
+        quat = pin.Quaternion(pin.rpy.rpyToMatrix(0.0, 0.0, yaw)).coeffs()
+        return np.array([0.0, 0.0, 0.3, *quat])
+
+    for yaw in (0.3, -0.1):
+        walking.tell(turned(yaw))
+        assert walking.after(1.0) is Mode.ACTIVE
+    walking.tell(-turned(-0.1) + [0.0, 0.0, 0.6, 0.0, 0.0, 0.0, 0.0])  # the same rotation
+    assert walking.after(1.0) is Mode.ACTIVE
+    walking.tell(turned(3.0))
+    assert walking.after(1.0) is Mode.DAMPING
+    assert "turned by 178 degrees at once" in walking.supervisor.reason
+
+
+@pytest.mark.parametrize("seconds", (-10.0, 11.0, 1e8))
+def test_a_clock_that_is_set_stops_it(walking, seconds):
+    assert walking.after(1e3 * seconds) is Mode.DAMPING
+    assert "clock" in walking.supervisor.reason
+
+
+def test_states_from_the_future_are_none():
+    supervisor = Supervisor(ControlConfig())
+    assert not supervisor.ready(0) and supervisor.reason == "no odometry and no joint states yet"
+    supervisor.odometry(3_600_000 * MS, POSE, REST)
+    assert not supervisor.ready(0) and supervisor.reason == "no joint states yet"
+    supervisor.joints(0, np.zeros(12), np.zeros(12))
+    assert not supervisor.ready(0)
+    assert "odometry stamped 3.6e+03 s ahead: another clock" in supervisor.reason
+    supervisor.odometry(-150 * MS, POSE, REST)
+    assert not supervisor.ready(0) and supervisor.reason == "no odometry for 150 ms"
+    supervisor.odometry(50 * MS, POSE, REST)
+    assert supervisor.ready(0)
+
+
+def test_a_robot_that_moves_is_not_to_be_resumed(walking):
+    assert not walking.supervisor.resume()
+    assert walking.after(1.0) is Mode.ACTIVE
+    walking.supervisor.stop("emergency stop")
+    assert walking.supervisor.resume() and walking.after(1.0) is Mode.WAITING
+
+
+def test_why_a_tilted_robot_does_not_stand():
+    supervisor = Supervisor(ControlConfig())
+    quat = pin.Quaternion(pin.rpy.rpyToMatrix(0.5, 0.0, 0.0)).coeffs()
+    supervisor.odometry(0, np.array([0.0, 0.0, 0.3, *quat]), REST)
+    supervisor.joints(0, np.zeros(12), np.zeros(12))
+    assert supervisor.begin(0, 0.32, 0.33) is Mode.WAITING
+    assert supervisor.reason == "it does not stand: tilted by 29 degrees, 23 at most"
 
 
 def test_a_stopped_robot_resumes_only_when_it_stands(walking):

@@ -15,6 +15,7 @@ from prime_estimation.control.trunk import (
     RISE,
     CommandLimiter,
     TrunkReference,
+    within,
     wrap,
 )
 
@@ -70,3 +71,12 @@ def test_commands_are_limited_in_size_and_change():
 
 def test_angles_wrap():
     assert wrap(3.5) == pytest.approx(3.5 - 2 * np.pi) and wrap(0.5) == pytest.approx(0.5)
+
+
+def test_a_place_out_of_reach_is_drawn_in():
+    reach = np.array([0.2, 0.1])
+    assert within(np.array([0.1, -0.05]), reach).tolist() == [0.1, -0.05]
+    assert within(np.array([3.0, 0.0]), reach) == pytest.approx([0.2, 0.0])
+    far = within(np.array([-1.0, 1.0]), reach)
+    assert np.linalg.norm(far / reach) == pytest.approx(1.0) and far[0] == pytest.approx(-far[1])
+    assert within(np.zeros(2), np.zeros(2)).tolist() == [0.0, 0.0]

@@ -10,6 +10,7 @@ from helpers.estimates import make_estimate
 from helpers.waiting import wait
 
 from prime_estimation.control.posture import standing_posture
+from prime_estimation.control.supervisor import Mode
 from prime_estimation.errors import ConfigError
 from prime_estimation.io import to_messages as outbound
 from prime_estimation.io.typestore import typestore
@@ -45,12 +46,12 @@ class Standing:
         self.posture = standing_posture(self.robot)
         self.node.start()
 
-    def tell(self, position=None) -> None:
-        """Say where it is now."""
+    def tell(self, position=None, ahead: int = 0) -> None:
+        """Say where it is now, by a clock that is ahead [ns]."""
         q = self.posture
         estimate = make_estimate(
             self.robot,
-            stamp_ns=time.time_ns(),
+            stamp_ns=time.time_ns() + ahead,
             position_world=q[:3] if position is None else position,
             quat_world_base=q[3:7],
             joint_position=q[7:],
@@ -104,6 +105,21 @@ def test_stop_and_resume(standing):
     assert wait(lambda: standing.tell() or standing.brakes, 5.0)
     standing.me.call("/mpc/resume", make("std_srvs/srv/Trigger_Request")())
     assert wait(lambda: standing.tell() or not standing.brakes, 20.0)
+
+
+def test_a_robot_that_is_not_stopped_is_not_resumed(standing):
+    assert standing.commanded(5)
+    answer = standing.me.call("/mpc/resume", make("std_srvs/srv/Trigger_Request")())
+    assert answer.success and "was not stopped" in answer.message
+    assert standing.node.controller.supervisor.mode is Mode.ACTIVE
+
+
+def test_it_says_what_it_waits_for(standing):
+    reason = lambda: standing.node.controller.supervisor.reason  # noqa: E731
+    assert wait(lambda: reason() == "no odometry and no joint states yet", 5.0)
+    ahead = 3_600_000_000_000
+    assert wait(lambda: standing.tell(ahead=ahead) or "another clock" in reason(), 5.0)
+    assert not standing.heard["motor_commands"]
 
 
 @pytest.mark.parametrize("loss", ["silence", "nan"])
