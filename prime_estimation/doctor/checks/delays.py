@@ -142,9 +142,7 @@ def _mocap(case: Case) -> Verdict:
     return replace(case, mocap_delay=delay.seconds), [_mocap_finding(delay, facts, known)]
 
 
-def _against_gyro(
-    case: Case, mocap: MocapSignals, good: np.ndarray
-) -> tuple[Delay, np.ndarray]:
+def _against_gyro(case: Case, mocap: MocapSignals, good: np.ndarray) -> tuple[Delay, np.ndarray]:
     """Delay of motion capture, and how the gyro turns (n, 2), which it is compared with.
 
     Its z points upwards, or else that of its axes with which the two turn alike: `checks.mocap`
