@@ -24,6 +24,8 @@ from prime_estimation.doctor.checks import (
 from prime_estimation.doctor.checks.levels import noise_level
 from prime_estimation.doctor.checks.units import rate_scale
 from prime_estimation.doctor.delays import best_shift, lag
+from prime_estimation.doctor.hypotheses import imu as imu_hypotheses
+from prime_estimation.doctor.legs import Legs
 from prime_estimation.doctor.misfit import Misfit
 from prime_estimation.doctor.recording import Recording, Stream, read_recording
 from prime_estimation.doctor.signals import Signals, signals_of
@@ -380,6 +382,18 @@ def without(recording, name: str, begin: float, end: float):
     stream = recording.streams[name]
     there = stream.at((stream.stamps < begin) | (stream.stamps > end))
     return replace(recording, streams={**recording.streams, name: there})
+
+
+def test_an_imu_of_a_robot_that_hardly_turns(standing):
+    """Up is all that it tells: not whether the gyro, or the accelerometer's sign, fits."""
+    robot, recording = standing
+    signals = signals_of(recording, robot)
+    found = list(imu_hypotheses.hypotheses(Legs(robot), signals))
+    assert {h.kind for h in found} == {"imu_axes"} and all("hardly turns" in h.text for h in found)
+    swings = replace(signals, gyro=signals.gyro + 0.3 * np.sin(signals.t)[:, None])
+    found = list(imu_hypotheses.hypotheses(Legs(robot), swings))
+    assert "sign.accelerometer" in {h.kind for h in found}
+    assert not any("hardly turns" in h.text for h in found)
 
 
 def test_rates_beside_a_gap(standing):

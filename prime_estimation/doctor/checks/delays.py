@@ -134,7 +134,8 @@ def _mocap(case: Case) -> Verdict:
             severity = FAULT
             proposal = (
                 "look at the order of its quaternion (x y z w), its axes and their hand, whether "
-                "it is the pose of the body in the world and not its inverse; at the gyro's signs"
+                "it is the pose of the body in the world and not its inverse; at signs and unit of "
+                "the gyro"
             )
             case = case.without("mocap/pose")
         return case, [Finding("delay.mocap", severity, text, facts, proposal)]

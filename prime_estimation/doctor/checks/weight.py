@@ -54,7 +54,10 @@ def examine(case: Case) -> Verdict:
         return case, [Finding("weight", FACT, text, facts)]
     if ratio < _LIGHT:
         text = f"{text}, which no load explains"
-        remedy = "look at the unit of the torques, and at the gears of all joints"
+        remedy = (
+            "look at the unit of the torques, at the gears of all joints, and whether something "
+            "else holds the robot"
+        )
         return case, [Finding("weight", HINT, text, facts, remedy)]
     remedy = (
         f"if nothing is carried, robot.torque_scale: {ratio * case.robot.torque_scale.mean():.3f} "
