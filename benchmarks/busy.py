@@ -25,6 +25,7 @@ from pathlib import Path
 
 import numpy as np
 from live import end
+from recordings import existing
 
 from prime_estimation.io.messages import stamp_ns
 from prime_estimation.transport.base import Qos
@@ -112,7 +113,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("bag", help="recording of a Go2 with sensor topics")
+    parser.add_argument("bag", type=existing, help="recording of a Go2 with sensor topics")
     parser.add_argument("--hogs", type=int, nargs="+", default=[0, 1, 2, 4])
     parser.add_argument("--priorities", type=int, nargs="+", default=[0, 50])
     parser.add_argument("--transport", choices=("dds", "ros"), default="dds")

@@ -25,6 +25,7 @@ from pathlib import Path
 import numpy as np
 from busy import estimator, node
 from live import end
+from recordings import existing
 from several import TICK, processor_ticks, start, wait
 
 from prime_estimation.io.messages import stamp_ns
@@ -91,7 +92,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("bag", help="recording of a Go2 with sensor topics")
+    parser.add_argument("bag", type=existing, help="recording of a Go2 with sensor topics")
     parser.add_argument("--times", type=int, default=5, help="kills")
     parser.add_argument("--transport", choices=("dds", "ros"), default="dds")
     args = parser.parse_args()

@@ -17,6 +17,9 @@ import os
 import sys
 import threading
 import time
+from pathlib import Path
+
+from recordings import existing
 
 from prime_estimation.config.parameters import Config
 from prime_estimation.io.bag import BagReader
@@ -37,7 +40,7 @@ SETTINGS = {
 }
 
 
-def demand(bag: str, robot: str, changes: dict, domain: int) -> float:
+def demand(bag: Path, robot: str, changes: dict, domain: int) -> float:
     """Processor time per second of the recording."""
     config = Config.load(robot).updated(changes)
     transport, ended = DdsTransport("prime", domain=domain), threading.Event()
@@ -58,7 +61,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("bag", help="recording with sensor topics")
+    parser.add_argument("bag", type=existing, help="recording with sensor topics")
     parser.add_argument("--robot", default="go2")
     args = parser.parse_args()
     os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")

@@ -18,6 +18,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+from recordings import existing
 from scipy.signal import savgol_filter
 
 from prime_estimation.alignment.synchronizer import Synchronizer
@@ -142,7 +143,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("folder", nargs="?", type=Path, default=FOLDER)
+    parser.add_argument("folder", nargs="?", type=existing, default=str(FOLDER))
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
     data = recording(args.folder)

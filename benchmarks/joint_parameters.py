@@ -35,6 +35,7 @@ from joint_parameters_problems import (
     ratio_weights,
     release,
 )
+from recordings import existing
 from tables import table
 
 from prime_estimation.fixed_base import (
@@ -228,7 +229,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--out", type=Path, default=OUT)
-    parser.add_argument("--real", type=Path, help="folder of the recordings of real machines")
+    parser.add_argument("--real", type=existing, help="folder of the recordings of real machines")
     args = parser.parse_args()
     text = page(args.real)
     args.out.write_text(text)

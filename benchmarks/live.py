@@ -24,6 +24,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+from recordings import existing
 
 from prime_estimation.io.messages import stamp_ns
 from prime_estimation.transport.base import Qos
@@ -101,7 +102,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("bag", help="recording with sensor topics")
+    parser.add_argument("bag", type=existing, help="recording with sensor topics")
     parser.add_argument("--robot", default="go2")
     parser.add_argument("--minutes", type=float, default=10.0)
     parser.add_argument("--period", type=float, default=60.0, help="seconds per line")

@@ -26,6 +26,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from live import Observer, end, start
+from recordings import existing
 
 from prime_estimation.io.bag import BagReader, BagWriter
 
@@ -85,7 +86,7 @@ def swapped(_: int, message):
 
 
 @contextmanager
-def player(bag: str, domain: int) -> Iterator:
+def player(bag: Path, domain: int) -> Iterator:
     """`prime node replay` in a loop, killed without warning at the end."""
     program = start("replay", "--bag", bag, "--loop", domain=domain)
     try:
@@ -95,7 +96,7 @@ def player(bag: str, domain: int) -> Iterator:
         program.wait()
 
 
-def phases(bag: str, folder: Path, domain: int) -> Iterator[tuple[str, float]]:
+def phases(bag: Path, folder: Path, domain: int) -> Iterator[tuple[str, float]]:
     """Sets each phase up, and yields its name and how long it lasts [s]."""
     slow = altered(bag, folder / "halved.mcap", halved)
     crossed = altered(bag, folder / "swapped.mcap", swapped)
@@ -121,7 +122,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("bag", help="recording with sensor topics")
+    parser.add_argument("bag", type=existing, help="recording with sensor topics")
     parser.add_argument("--robot", default="go2")
     parser.add_argument("--domain", type=int, default=100 + os.getpid() % 100)
     args = parser.parse_args()

@@ -20,7 +20,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from recordings import RUNS, table
+from recordings import RUNS, existing, table
 
 WALKS = {"go2": "go2_payload3", "g1": "g1_walk_payload29"}
 STARTED = 100  # nodes after which every window has begun
@@ -102,7 +102,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("folder", type=Path, help="of the other version")
+    parser.add_argument("folder", type=existing, help="of the other version")
     parser.add_argument("--robots", nargs="+", default=list(WALKS), choices=list(WALKS))
     parser.add_argument("--seconds", type=float, default=9.0, help="length of the walks")
     parser.add_argument("--json", action="store_true", help="JSON instead of a table")

@@ -22,6 +22,7 @@ from pathlib import Path
 
 import numpy as np
 import pinocchio as pin
+from recordings import existing
 from scipy.signal import butter, filtfilt
 
 from prime_estimation.config.parameters import Config
@@ -257,7 +258,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("folder", nargs="?", type=Path, default=FOLDER)
+    parser.add_argument("folder", nargs="?", type=existing, default=str(FOLDER))
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
     results = {machine.name: score(machine) for machine in machines(args.folder)}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""What forms.py and ablation.py share.
+"""What scripts share that work on recordings.
 
 Excerpts of a recorded run, its ground truth, a variant of the program for a while.
 """
@@ -18,6 +18,14 @@ from prime_estimation.io.messages import stamp_ns
 
 # stands beside the repository
 RUNS = Path(__file__).resolve().parents[2] / "shared" / "data" / "sim"
+
+
+def existing(text: str) -> Path:
+    """The path of an argument: what is not there is said before anything is started."""
+    path = Path(text)
+    if not path.exists():
+        raise argparse.ArgumentTypeError(f"there is no {text}")
+    return path
 
 
 def excerpt(bag: Path, end: float, folder: Path) -> Path:

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from recordings import existing
 from ricmonk_runs import ARM, Run, Swing
 from tables import table
 
@@ -176,7 +177,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("folder", type=Path, help="of the CSVs, named as in the repository")
+    parser.add_argument("folder", type=existing, help="of the CSVs, named as in the repository")
     print(report(parser.parse_args().folder))
 
 

@@ -28,6 +28,7 @@ from pathlib import Path
 import numpy as np
 from busy import node, real_time
 from live import end
+from recordings import existing
 
 from prime_estimation.io.messages import stamp_ns
 from prime_estimation.transport.base import Qos
@@ -172,7 +173,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("bag", help="recording of a Go2 with sensor topics")
+    parser.add_argument("bag", type=existing, help="recording of a Go2 with sensor topics")
     parser.add_argument("--estimators", type=int, nargs="+", default=[1, 2, 4])
     parser.add_argument("--seconds", type=float, default=5.0, help="measured, within the recording")
     parser.add_argument("--set", default="{}", metavar="YAML", help="changes to the defaults")

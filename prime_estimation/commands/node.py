@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import argparse
-import threading
 
 from ..config.parameters import Config
 from ..errors import ConfigError
@@ -19,6 +18,7 @@ from ..nodes.run_node import (
 )
 from ..nodes.run_node import run as serve
 from ..transport.base import Transport
+from .options import check_seconds
 from .topics import add_topic_argument, topics_of
 
 _LIST = "\n".join(f"  {name:<17} {text}" for name, text in NODES.items())
@@ -144,10 +144,7 @@ def run(args: argparse.Namespace) -> dict:
 
 def _check_options(args: argparse.Namespace) -> None:
     """ConfigError where an option is given that this node does not have, or no time."""
-    if not 0.0 <= args.seconds < threading.TIMEOUT_MAX:
-        raise ConfigError(
-            f"--seconds is {args.seconds:g}; give a number that is not negative", args.seconds
-        )
+    check_seconds(args, "seconds")
     for name, nodes in _OPTIONS.items():
         value = getattr(args, name)
         given = not (value is None or value is False or value == [])  # 0 is given, too

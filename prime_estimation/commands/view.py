@@ -21,6 +21,7 @@ from ..viz.browser.page import RATE, ViewPage
 from ..viz.browser.record import KINDS, Cut, check_kind, record
 from ..viz.browser.sources import BagSource, ReplaySource, Source, nodes_in
 from .console import add_progress_argument, progress_bar, say, warn
+from .options import check_seconds
 from .replay import add_topic_argument, topics_of
 
 DESCRIPTION = """Look at estimates in a web browser: robot, inertia, forces and their intervals.
@@ -123,10 +124,7 @@ def _check_unused(args: argparse.Namespace) -> None:
     for name in ("duration", "speed", "rate", "size"):
         if getattr(args, name) is not None and not args.record:
             raise ConfigError(f"--{name} is of --record; add --record, or leave it out", name)
-    for name in ("seconds", "start"):
-        if not 0.0 <= getattr(args, name) < float("inf"):
-            said = getattr(args, name)
-            raise ConfigError(f"--{name} is {said:g}; give a number that is not negative", said)
+    check_seconds(args, "seconds", "start")
 
 
 def _targets(args: argparse.Namespace) -> list[tuple[str | None, str]]:
@@ -239,7 +237,8 @@ def _cut(args: argparse.Namespace) -> Cut:
         raise ConfigError("how much of the running node is to be recorded? Give --duration S")
     rate = RATE if args.rate is None else args.rate
     speed = 1.0 if args.speed is None else args.speed
-    return Cut(args.start, args.duration or float("inf"), rate, speed, (int(width), int(height)))
+    duration = float("inf") if args.duration is None else args.duration
+    return Cut(args.start, duration, rate, speed, (int(width), int(height)))
 
 
 def _wait_for_data(page: ViewPage, cut: Cut, progress) -> None:

@@ -50,10 +50,11 @@ def rms(x: np.ndarray) -> float:
 def worst_second(t: np.ndarray, squares: np.ndarray) -> float:
     """Largest RMS over any second of errors whose squared norms are given at the times t.
 
-    A shorter record has one RMS only.
+    A shorter record has one RMS only; seconds of a gap, without any error, have none.
     """
     begins = np.arange(t[0], t[-1] - SECOND + 1e-9, STRIDE)
-    means = [np.mean(squares[(t >= a) & (t < a + SECOND)]) for a in begins]
+    seconds = [squares[(t >= a) & (t < a + SECOND)] for a in begins]
+    means = [np.mean(second) for second in seconds if len(second)]
     return float(np.sqrt(max(means, default=np.mean(squares))))
 
 

@@ -7,7 +7,6 @@
 
 from __future__ import annotations
 
-import json
 import platform
 import shlex
 import shutil
@@ -18,11 +17,11 @@ from datetime import datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-import numpy as np
 import yaml
 
 from ..errors import DataError
 from ..types import Estimate
+from .json_text import json_text
 
 _PACKAGES = (
     "prime_estimation",
@@ -88,9 +87,7 @@ class RunFolder:
         (self.path / "versions.yaml").write_text(
             yaml.safe_dump({"command": command, **versions()}, sort_keys=False)
         )
-        (self.path / "metrics.json").write_text(
-            json.dumps(metrics, indent=1, default=_plain) + "\n"
-        )
+        (self.path / "metrics.json").write_text(json_text(metrics) + "\n")
         if self._trajectory:
             write_tum(self.path / "trajectory.tum", self._trajectory)
 
@@ -164,11 +161,3 @@ def _point_latest_to(path: Path) -> None:
         if link.is_symlink():
             link.unlink()
         link.symlink_to(path.name)
-
-
-def _plain(value):
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    if isinstance(value, np.generic):
-        return value.item()
-    raise TypeError(f"{type(value).__name__} does not belong into metrics")

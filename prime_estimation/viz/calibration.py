@@ -33,7 +33,8 @@ def write_calibration_report(outcome: CalibrationOutcome, folder: Path) -> Path:
     path = folder / "report.html"
     head = f'<meta charset="utf-8"><title>{_e(title)}</title><style>{STYLE}</style>'
     path.write_text(
-        f'<!doctype html><html lang="en"><head>{head}</head><body>{"".join(parts)}</body></html>\n'
+        f'<!doctype html><html lang="en"><head>{head}</head><body>{"".join(parts)}</body></html>\n',
+        encoding="utf-8",
     )
     return path
 

@@ -56,7 +56,8 @@ def write_report(outcome: Outcome, folder: Path) -> Path:
     title = f"{outcome.robot.name}: identified inertia"
     head = f'<meta charset="utf-8"><title>{_e(title)}</title><style>{STYLE}</style>'
     path.write_text(
-        f'<!doctype html><html lang="en"><head>{head}</head><body>{"".join(parts)}</body></html>\n'
+        f'<!doctype html><html lang="en"><head>{head}</head><body>{"".join(parts)}</body></html>\n',
+        encoding="utf-8",
     )
     return path
 

@@ -14,6 +14,10 @@ from ..evaluation.truth import load_truth
 from ..io.bag import BagReader
 from ..io.messages import stamp_ns
 
+# what figures are drawn of: in an hour of a run the other topics take gigabytes
+_OUTPUTS = ("odometry", "contact_wrenches", "inertial_parameters", "status")
+_TRUTH = ("/ground_truth/odom", "/ground_truth/contacts/")
+
 
 @dataclass
 class Recordings:
@@ -30,10 +34,10 @@ class Recordings:
     @staticmethod
     def load(estimate: str | Path, reference: str | Path | None = None) -> Recordings:
         """Read what the figures need. `reference` may be a recording without ground truth."""
-        est = _messages(estimate, "/prime/")
+        est = _messages(estimate, tuple(f"/prime/{name}" for name in _OUTPUTS))
         if "/prime/odometry" not in est:
             raise DataError(f"{estimate} has no /prime/odometry: nothing to draw", estimate)
-        ref = _messages(reference, "/ground_truth/") if reference else {}
+        ref = _messages(reference, _TRUTH) if reference else {}
         first = (
             ref["/ground_truth/odom"][0]
             if "/ground_truth/odom" in ref
@@ -48,9 +52,9 @@ class Recordings:
         return np.array([stamp_ns(m.header) - self.start_ns for m in messages]) * 1e-9
 
 
-def _messages(path: str | Path, prefix: str) -> dict[str, list]:
+def _messages(path: str | Path, prefixes: tuple[str, ...]) -> dict[str, list]:
     out: dict[str, list] = {}
     with BagReader(path) as bag:
-        for topic, _, message in bag.messages([t for t in bag.topics if t.startswith(prefix)]):
+        for topic, _, message in bag.messages([t for t in bag.topics if t.startswith(prefixes)]):
             out.setdefault(topic, []).append(message)
     return out

@@ -20,6 +20,18 @@ from helpers.waiting import wait  # noqa: E402
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 
 
+@pytest.mark.parametrize("script", ["live", "several", "comeback"])
+def test_a_recording_that_is_not_there_starts_nothing(script):
+    """They had waited for estimates without end."""
+    done = subprocess.run(
+        [sys.executable, str(BENCHMARKS / f"{script}.py"), "absent.mcap"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 2 and "there is no absent.mcap" in done.stderr
+
+
 def children(pid: int) -> set[int]:
     return {
         int(word)

@@ -89,6 +89,8 @@ def test_a_recording_of_the_view(bag, tmp_path, capsys):
         (["{bag}", "--robot", "go2", "--record", "x.avi"], "must be one of .html, .mp4, .gif"),
         (["{bag}", "--robot", "go2", "--record", "x.mp4", "--size", "big"], "WIDTHxHEIGHT"),
         (["--robot", "go2", "--record", "x.mp4"], "Give --duration"),
+        (["{bag}", "--robot", "go2", "--record", "x.html", "--duration", "0"], "must be positive"),
+        (["{bag}", "--robot", "go2", "--start", "-1"], "give a number that is not negative"),
         (["{bag}", "--robot", "unicorn"], "unicorn"),
         (["absent.mcap", "--robot", "go2"], "absent.mcap"),
         (["{bag}", "--robot", "go2", "--node", "/b"], "has no /b/joint_states, /b/odometry"),

@@ -24,9 +24,11 @@ from prime_estimation.doctor.checks import (
 from prime_estimation.doctor.checks.levels import noise_level
 from prime_estimation.doctor.checks.units import rate_scale
 from prime_estimation.doctor.delays import best_shift, lag
+from prime_estimation.doctor.hypotheses import imu as imu_hypotheses
+from prime_estimation.doctor.legs import Legs
 from prime_estimation.doctor.misfit import Misfit
 from prime_estimation.doctor.recording import Recording, Stream, read_recording
-from prime_estimation.doctor.signals import signals_of
+from prime_estimation.doctor.signals import Signals, signals_of
 from prime_estimation.io.bag import BagWriter
 from prime_estimation.io.sensor_messages import foot_forces, imu, joint_state
 from prime_estimation.io.unitree import FAMILIES
@@ -66,7 +68,9 @@ def test_noise_level_of_a_moving_sensor():
 def test_scale_of_rates():
     position = np.stack([np.sin(2.0 * T), 1e-4 * np.sin(2.0 * T)], axis=1)
     rate = np.degrees(np.stack([2.0 * np.cos(2.0 * T), 0.0 * T], axis=1))
-    slopes = rate_scale(position, rate)
+    usable = T < 8.0
+    rate[~usable] = 30.0  # of a gap
+    slopes = rate_scale(Signals(T, usable, position, rate, 0.0 * rate))
     assert slopes[0] == pytest.approx(57.3, rel=0.01) and np.isnan(slopes[1])
 
 
@@ -207,6 +211,14 @@ def test_whatever_never_changes_on_a_robot_that_moves(standing):
     assert found.text.startswith("imu: gyro x, y, z never changes")
     (found,) = faults("imu", lambda v: v["linear_acceleration"].__setitem__((..., 2), 9.81))
     assert found.evidence == {"axes": {"linear_acceleration": ["z"]}}
+    quat = np.tile([0.0, 0.0, 0.0, 1.0], (100, 1))
+    poses = {"position_world": np.ones((100, 3)), "quat_world_body": quat}
+    at = np.linspace(0.0, 6.0, 100)
+    streams = {**moves.streams, "mocap/pose": Stream(at, at, poses)}
+    (found,) = examine(
+        replace(moves, streams=streams), robot, Config.load("go2"), checks=[stuck.examine]
+    ).faults
+    assert found.name == "mocap.stuck"
     rates = np.sin(0.01 * k)[:, None] * np.ones(12)
     still = spoilt(recording, "joint_states", lambda v: v["position"].__setitem__(..., 0.3))
     bad = spoilt(still, "joint_states", lambda v: v.update(velocity=rates))
@@ -235,6 +247,23 @@ def test_streams_of_other_clocks(standing):
     # all by one clock that is not the recorder's
     both = moved(moved(recording, "imu", -1e6, 0.0), "joint_states", -1e6, 0.0)
     assert not examined(robot, both).faults
+
+
+@pytest.mark.parametrize("seconds", [-0.5, 0.3])
+def test_a_clock_that_was_set_by_less_than_a_second(seconds, standing):
+    """Stamps that stay behind or ahead; messages that were only held up come back."""
+    robot, recording = standing
+    stream = recording.streams["imu"]
+
+    def with_imu(stamps, arrivals):
+        late = replace(stream, stamps=stamps, arrivals=arrivals)
+        return replace(recording, streams={**recording.streams, "imu": late})
+
+    t = stream.stamps
+    found = examined(robot, with_imu(np.where(t < 2.0, t, t + seconds), t)).faults
+    assert [f.name for f in found] == ["timing.imu.step"]
+    assert found[0].evidence["steps"] == pytest.approx([seconds])
+    assert not faults(robot, with_imu(t, np.where((t > 2.0) & (t < 2.5), 2.5, t)))
 
 
 @pytest.mark.parametrize("seconds", [-1.7e9, -1.5, 40.0])
@@ -346,6 +375,47 @@ def test_rates_of_other_joints(standing):
         lambda v: v["velocity"].__setitem__((..., 2), rng.normal(0.0, 0.3, len(v["velocity"]))),
     )
     assert "rates.foreign" in faults(robot, bad)
+
+
+def without(recording, name: str, begin: float, end: float):
+    """The recording without some seconds of a stream."""
+    stream = recording.streams[name]
+    there = stream.at((stream.stamps < begin) | (stream.stamps > end))
+    return replace(recording, streams={**recording.streams, name: there})
+
+
+def test_an_imu_of_a_robot_that_hardly_turns(standing):
+    """Up is all that it tells: not whether the gyro, or the accelerometer's sign, fits."""
+    robot, recording = standing
+    signals = signals_of(recording, robot)
+    found = list(imu_hypotheses.hypotheses(Legs(robot), signals))
+    assert {h.kind for h in found} == {"imu_axes"} and all("hardly turns" in h.text for h in found)
+    swings = replace(signals, gyro=signals.gyro + 0.3 * np.sin(signals.t)[:, None])
+    found = list(imu_hypotheses.hypotheses(Legs(robot), swings))
+    assert "sign.accelerometer" in {h.kind for h in found}
+    assert not any("hardly turns" in h.text for h in found)
+
+
+def test_rates_beside_a_gap(standing):
+    """What is interpolated between its ends is no reading that rates could belong to."""
+    robot, recording = standing
+    turns = np.sin(2.0 * np.pi * recording.streams["joint_states"].stamps)[:, None] * np.ones(12)
+
+    def turn(v):
+        v.update(position=turns, velocity=np.gradient(turns, 0.002, axis=0))
+
+    gap = without(spoilt(recording, "joint_states", turn), "joint_states", 2.0, 5.0)
+    found = examined(robot, gap)
+    assert not found.faults
+    assert [f.name for f in found.findings if f.name == "rates"]
+
+
+def test_a_sensor_that_is_there_for_some_time_only(standing):
+    robot, recording = standing
+    found = {f.name: f for f in examined(robot, without(recording, "imu", 4.0, 7.0)).findings}
+    assert found["timing.imu.part"].severity == "hint"
+    assert "after 4.0 s" in found["timing.imu.part"].text
+    assert "timing.joint_states.part" not in found
 
 
 def test_clocks(standing):

@@ -112,6 +112,36 @@ def mirrored(topic, seconds, message):
     return replace(message, pose=replace(message.pose, position=replace(p, y=-p.y)))
 
 
+def of_imu(rotation):
+    """An IMU that is turned against its frame."""
+
+    def spoil(topic, seconds, message):
+        if topic != "/imu":
+            return message
+        parts = {}
+        for name in ("angular_velocity", "linear_acceleration"):
+            v = getattr(message, name)
+            parts[name] = replace(v, **dict(zip("xyz", rotation.apply([v.x, v.y, v.z]))))
+        return replace(message, **parts)
+
+    return spoil
+
+
+def y_up(topic, seconds, message):
+    """Motion capture in a world whose y points upwards."""
+    if topic != "/mocap/pose":
+        return message
+    p, q = message.pose.position, message.pose.orientation
+    lies = Rotation.from_euler("x", -90.0, degrees=True)
+    turned = (lies * Rotation.from_quat([q.x, q.y, q.z, q.w])).as_quat()
+    pose = replace(
+        message.pose,
+        position=replace(p, **dict(zip("xyz", lies.apply([p.x, p.y, p.z])))),
+        orientation=replace(q, **dict(zip("xyzw", turned))),
+    )
+    return replace(message, pose=pose)
+
+
 def other_clock(topic, seconds, message):
     return shifted(message, 10.0) if topic == "/mocap/pose" else message
 
@@ -243,6 +273,14 @@ def test_nothing_is_found_where_nothing_is_wrong(findings):
         pytest.param("joints", only_joints(by_kind), "kind after kind", {}, marks=pytest.mark.slow),
         pytest.param(
             "mechanics", only_joints(anyhow), "contradict each other", {}, marks=pytest.mark.slow
+        ),
+        ("mocap.vertical", y_up, "+y points upwards", {}),
+        pytest.param(
+            "imu.turned",
+            of_imu(Rotation.from_euler("z", 45.0, degrees=True)),
+            "the IMU is turned by 4",
+            {"rpy": pytest.approx([0.0, 0.0, -np.pi / 4.0], abs=0.1)},
+            marks=pytest.mark.slow,
         ),
         pytest.param("mocap.positions", mirrored, "+x -y +z", {}, marks=pytest.mark.slow),
         pytest.param(

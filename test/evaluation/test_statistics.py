@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -51,6 +53,10 @@ def test_the_worst_second_is_not_the_mean():
     half = (t >= 3.0) & (t < 3.5)
     assert worst_second(t, 4.0 * half) == pytest.approx(np.sqrt(2.0))
     assert worst_second(t[:50], np.full(50, 9.0)) == pytest.approx(3.0)  # less than a second
+    gap = (t < 3.0) | (t > 5.5)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert worst_second(t[gap], 4.0 * gap[gap]) == pytest.approx(2.0)
 
 
 def test_means_over_time():

@@ -28,13 +28,14 @@ def test_run_folder(tmp_path):
     second.write(
         config.to_dict(),
         "prime replay bag",
-        {"mass": np.float64(1.5), "com": np.zeros(3), "none": None},
+        {"mass": np.float64(1.5), "com": [0.0, 0.0, 0.0], "none": None, "friction": float("nan")},
     )
     assert Config().updated(yaml.safe_load((second.path / "config.yaml").read_text())) == config
     assert json.loads((second.path / "metrics.json").read_text()) == {
         "mass": 1.5,
         "com": [0, 0, 0],
         "none": None,
+        "friction": None,
     }
     versions = yaml.safe_load((second.path / "versions.yaml").read_text())
     assert versions["command"] == "prime replay bag" and versions["numpy"] == np.__version__

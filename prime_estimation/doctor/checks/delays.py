@@ -7,12 +7,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 from ..case import Case, Verdict
 from ..delays import Delay, best_shift, lag
 from ..finding import FACT, FAULT, HINT, UNKNOWN, Finding
 from ..misfit import misfit
-from ..mocap import MocapSignals, mocap_signals
+from ..mocap import MocapSignals, correlation, mocap_signals
 from ..signals import STEP, Signals
 
 _LONGEST = 0.06  # s, of torques and IMU
@@ -36,6 +37,8 @@ _TURNS = 0.05  # rad/s rms without which nothing turns
 _ENOUGH = 4.0  # s, of which delays of `_LONGEST_MOCAP` to both sides leave half
 _CONTRADICTS = 0.5  # below which it is not the same turning: 0.4 with the scalar first, 0.63 where
 # the least of it was told of a right one
+# axes of a world of motion capture that may point upwards: z should
+_UPWARDS = np.array([[0, 0, 1], [0, 1, 0], [0, -1, 0], [1, 0, 0], [-1, 0, 0], [0, 0, -1]], float)
 
 
 def examine(case: Case) -> Verdict:
@@ -118,10 +121,7 @@ def _mocap(case: Case) -> Verdict:
             f"{stamps.min():.1f} to {stamps.max():.1f} s from the start of the recording)"
         )
         return case, [Finding("delay.mocap", UNKNOWN, text)]
-    turning, felt = (
-        np.where(good[:, None], x - x[good].mean(axis=0), 0.0) for x in _turning(case, mocap)
-    )
-    delay = lag(turning, felt, _LONGEST_MOCAP, STEP)
+    delay, felt = _against_gyro(case, mocap, good)
     facts = {"seconds": delay.seconds, "correlation": delay.agreement, "as_recorded": delay.before}
     if delay.agreement < _AGREES:
         text = (
@@ -134,7 +134,8 @@ def _mocap(case: Case) -> Verdict:
             severity = FAULT
             proposal = (
                 "look at the order of its quaternion (x y z w), its axes and their hand, whether "
-                "it is the pose of the body in the world and not its inverse; at the gyro's signs"
+                "it is the pose of the body in the world and not its inverse; at signs and unit of "
+                "the gyro"
             )
             case = case.without("mocap/pose")
         return case, [Finding("delay.mocap", severity, text, facts, proposal)]
@@ -142,16 +143,45 @@ def _mocap(case: Case) -> Verdict:
     return replace(case, mocap_delay=delay.seconds), [_mocap_finding(delay, facts, known)]
 
 
-def _turning(case: Case, mocap: MocapSignals) -> tuple[np.ndarray, np.ndarray]:
-    """Rate about the vertical and in all (n, 2) of motion capture and gyro: whatever their axes."""
+def _against_gyro(case: Case, mocap: MocapSignals, good: np.ndarray) -> tuple[Delay, np.ndarray]:
+    """Delay of motion capture, and how the gyro turns (n, 2), which it is compared with.
+
+    Its z points upwards, or else that of its axes with which the two turn alike: `checks.mocap`
+    says that its world lies.
+    """
     signals = case.signals
-    up = mocap.rotation.inv().apply([0.0, 0.0, 1.0])
-    pairs = ((mocap.rate, up), (signals.gyro, signals.up))
-    told, felt = (
-        np.stack([(rate * up).sum(axis=1), np.linalg.norm(rate, axis=1)], axis=1)
-        for rate, up in pairs
-    )
+    felt = _centred(_turning(signals.gyro, signals.up), good)
+
+    def delay(up: np.ndarray) -> Delay:
+        turning = _turning(mocap.rate, mocap.rotation.inv().apply(up))
+        return lag(_centred(turning, good), felt, _LONGEST_MOCAP, STEP)
+
+    upright, *lying = _UPWARDS
+    told = delay(upright)
+    if told.agreement < _AGREES:
+        other = max((delay(up) for up in lying), key=lambda d: d.agreement)
+        if other.agreement >= _AGREES and _alike(case, other.seconds) >= _AGREES:
+            told = other
     return told, felt
+
+
+def _alike(case: Case, delay: float) -> float:
+    """Correlation of all rates, turned into one frame: that of an inverse pose is mirrored."""
+    mocap = mocap_signals(case.recording, case.signals.t, delay)
+    good = mocap.known & case.signals.usable
+    rate, gyro = (x[good] - x[good].mean(axis=0) for x in (mocap.rate, case.signals.gyro))
+    turn, _ = Rotation.align_vectors(gyro, rate)
+    return correlation(gyro, turn.apply(rate))
+
+
+def _turning(rate: np.ndarray, up: np.ndarray) -> np.ndarray:
+    """Rate about the vertical and in all (n, 2), whatever the axes."""
+    return np.stack([(rate * up).sum(axis=1), np.linalg.norm(rate, axis=1)], axis=1)
+
+
+def _centred(values: np.ndarray, good: np.ndarray) -> np.ndarray:
+    """Without the mean of what is good, and zero elsewhere."""
+    return np.where(good[:, None], values - values[good].mean(axis=0), 0.0)
 
 
 def _mocap_finding(delay: Delay, facts: dict, known: float) -> Finding:

@@ -103,7 +103,7 @@ def _of_some(case: Case, rows: np.ndarray, right: np.ndarray, of: np.ndarray) ->
     told = np.bincount(of, minlength=count) >= 3 * _FEWEST // count
     largest = radii[np.argmax(np.where(told, np.abs(radii), 0.0))]
     others = told & (radii / largest < _SHARED)
-    if not others.any():
+    if abs(largest) < _RADIUS or not others.any():
         return None
     names = [foot for foot, off in zip(case.robot.feet, told & ~others) if off]
     plural = len(names) > 1

@@ -39,8 +39,9 @@ def examine(case: Case) -> Verdict:
     if share < _CARRIED:
         # no mistake makes the feet carry it: something else does
         text = (
-            f"the feet carry {100 * share:.0f} % of the weight: the robot hangs or lies, order of "
-            "the legs, signs and IMU axes cannot be told"
+            f"the feet carry {100 * share:.0f} % of the weight: the robot hangs or lies, or the "
+            "torques are far too small (in front of the gears?); order of the legs, signs and IMU "
+            "axes cannot be told"
         )
         return case.uncarried(), [Finding("mechanics", UNKNOWN, text, {"carried": share})]
     found = [_finding(m) for m in named]

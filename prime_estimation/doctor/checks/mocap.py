@@ -21,6 +21,10 @@ _OFF = np.radians(5.0)  # more than the estimator's prior of a constant offset t
 _ALIKE = 0.65
 _TILTED = np.radians(20.0)  # of the world against the vertical
 _TURNS = 0.1  # rad/s rms, of a robot whose turning tells its axes
+# Standing feet whose velocities tell which of the two is turned; by how much less the squared
+# differences are then: 0.1 where an IMU was turned by 10 degrees, 6 where the tracked body was
+_FEWEST = 50
+_OTHERWISE = 0.5
 
 
 def examine(case: Case) -> Verdict:
@@ -35,6 +39,9 @@ def examine(case: Case) -> Verdict:
     turn, finding = _axes(case, mocap, rows)
     if finding is not None and finding.name == "mocap.hand":
         return replace(case, mocap_delay=None).without("mocap/pose", "imu"), [finding]
+    if turn.magnitude() > _OFF and _of_the_imu(case, mocap, turn):
+        case, finding = _imu_turned(case, turn)
+        turn = Rotation.identity()
     if finding is not None:
         found.append(finding)
     found += _vertical(case, mocap, rows, turn)
@@ -67,6 +74,46 @@ def _axes(case: Case, mocap: MocapSignals, rows: np.ndarray) -> tuple[Rotation, 
         proposal = {"noise": {"mocap_offset": round(1.5 * angle, 3)}}
         return turn, Finding("mocap.axes", HINT, text, facts, proposal)
     return turn, Finding("mocap.axes", FACT, text, facts)
+
+
+def _of_the_imu(case: Case, mocap: MocapSignals, turn: Rotation) -> bool:
+    """It is the IMU that is turned: standing feet move in the tracked body's axes as they are."""
+    if not case.carried or case.robot.imu_joint != 1:
+        return False
+    stands = case.stands & mocap.known[case.rows][:, None]
+    seen = stands.sum(axis=1) > 0
+    if seen.sum() < _FEWEST:
+        return False
+    by_feet = -np.where(stands[:, :, None], case.motion.speed, 0.0).sum(axis=1)[seen]
+    by_feet = by_feet / stands.sum(axis=1)[seen, None]
+    rows = case.rows[seen]
+    velocity = mocap.rotation[rows].inv().apply(mocap.velocity[rows])
+    # in whatever unit
+    velocity = velocity * np.sqrt((by_feet**2).sum() / max((velocity**2).sum(), 1e-12))
+    as_it_is, turned = (
+        float(np.median(((v - by_feet) ** 2).sum(axis=1))) for v in (velocity, turn.apply(velocity))
+    )
+    return as_it_is < _OTHERWISE * turned
+
+
+def _imu_turned(case: Case, turn: Rotation) -> tuple[Case, Finding]:
+    """An IMU that is turned against its frame by `turn`, as the base sees it."""
+    mounted = Rotation.from_matrix(case.robot.imu_placement.rotation)
+    back = mounted.inv() * turn.inv() * mounted
+    rpy = [round(float(v), 4) for v in back.as_euler("xyz")]
+    angle = float(turn.magnitude())
+    text = (
+        f"the IMU is turned by {np.degrees(angle):.1f} degrees against its frame in the model: it "
+        "turns otherwise than the tracked body, which moves as the standing feet say"
+    )
+    remedy = (
+        f"turn the IMU's readings by rpy {rpy} (imu.rotation of a mapping), or its frame in the "
+        "URDF by the inverse"
+    )
+    severity = FAULT if angle > _TURNED else HINT
+    facts = {"angle_rad": angle, "rpy": rpy}
+    found = Finding("imu.turned", severity, text, facts, remedy)
+    return case.with_signals(case.signals.turned(back.as_matrix())), found
 
 
 def _hand(facts: dict) -> Finding:

@@ -25,12 +25,12 @@ def examine(case: Case) -> Verdict:
     signals = case.signals
     if signals is None or "velocity" not in case.recording.streams["joint_states"].values:
         return case, []
-    slopes = rate_scale(signals.position, signals.velocity)
+    slopes, rows = rate_scale(signals), signals.usable
     moving = np.isfinite(slopes)
     change = np.gradient(signals.position, STEP, axis=0)
     if not moving.any():
         return case, []
-    correlation = _correlation(change, signals.velocity)
+    correlation = _correlation(change[rows], signals.velocity[rows])
     names = np.array(case.robot.joint_names)
     found = []
     opposite = moving & (correlation < -_BELONGS)
@@ -52,7 +52,9 @@ def examine(case: Case) -> Verdict:
         case = case.without("joint_states")
     good = moving & ~opposite & ~foreign
     if good.any():
-        found += _details(change[:, good], signals.velocity[:, good], slopes[good], names[good])
+        # what is between the samples of a gap is none
+        told = (np.where(rows[:, None], x[:, good], 0.0) for x in (change, signals.velocity))
+        found += _details(*told, slopes[good], names[good])
     return case.with_signals(signals), found
 
 

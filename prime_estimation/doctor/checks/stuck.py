@@ -18,11 +18,11 @@ _IMU = {"angular_velocity": "gyro", "linear_acceleration": "accelerometer"}
 
 
 def examine(case: Case) -> Verdict:
-    """Encoders, torques and axes of the IMU whose readings never change."""
+    """Encoders, torques, axes of the IMU and poses whose readings never change."""
     if case.signals is None or not case.robot.config.floating_base:
         return case, []
     found: list[Finding] = []
-    for check in (_encoders, _torques, _imu):
+    for check in (_encoders, _torques, _imu, _mocap):
         case, more = check(case)
         found += more
     return case, found
@@ -86,6 +86,21 @@ def _imu(case: Case) -> Verdict:
     nothing = replace(case.signals, gyro=None, force=None, up=None)
     case = case.with_signals(nothing).without("imu")
     return case, [finding, Finding("mechanics", UNKNOWN, lost)]
+
+
+def _mocap(case: Case) -> Verdict:
+    """Poses of motion capture that go on when the body is lost."""
+    stream = case.recording.get("mocap/pose")
+    moves = _spread(case, "joint_states", "position").max() > _MOVES
+    if stream is None or len(stream) < 2 or not moves:
+        return case, []
+    if any(_spread(case, "mocap/pose", name).any() for name in stream.values):
+        return case, []
+    text = "mocap/pose: the pose never changes, while the robot moves: the body is not tracked"
+    remedy = "look at the motion capture system, which repeats a pose; or leave it out: --no-mocap"
+    others = {n: s for n, s in case.recording.streams.items() if n != "mocap/pose"}
+    case = replace(case, recording=replace(case.recording, streams=others))
+    return case, [Finding("mocap.stuck", FAULT, text, {}, remedy)]
 
 
 def _dead_axes(case: Case) -> Iterator[tuple[str, list[str]]]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..case import Case, Verdict
 from ..finding import FACT, FAULT, HINT, Finding
-from ..recording import Stream
+from ..recording import Recording, Stream
 
 _SLOWEST = {"joint_states": 100.0, "imu": 100.0}  # Hz, below which estimation suffers
 _GAP = 4.0  # usual intervals that make a gap
@@ -19,11 +19,16 @@ _WRONG = 0.001  # share of stamps that may repeat or go back
 _HELD = 0.05  # share of samples that may repeat the one before
 _JITTER = 0.25  # of the usual interval
 _LATE = 0.05  # s from stamp to arrival
+_SENSORS = ("joint_states", "imu", "mocap/pose")
+_ABSENT = 1.0  # s in which one of them is not there
+_STEP = 0.1  # s by which stamps, against their arrivals, step and stay: what stalls comes back
+_STAYS = 1.0  # s before and after
+_FEWEST = 10  # messages there
 
 
 def examine(case: Case) -> Verdict:
     """Clocks of all streams."""
-    found = []
+    found = list(_uncovered(case.recording))
     for name, stream in case.recording.streams.items():
         if len(stream) > 2:
             told = list(_stream(name, stream))
@@ -31,6 +36,26 @@ def examine(case: Case) -> Verdict:
             if any(finding.severity == FAULT for finding in told):
                 case = case.without(name)
     return case, found
+
+
+def _uncovered(recording: Recording) -> Iterator[Finding]:
+    """Sensors that begin later, or end earlier, than the others."""
+    spans = {
+        name: stream.arrivals[[0, -1]]
+        for name, stream in recording.streams.items()
+        if name in _SENSORS
+    }
+    first, last = min(b for b, _ in spans.values()), max(e for _, e in spans.values())
+    for name, (begin, end) in spans.items():
+        if max(begin - first, last - end) > _ABSENT:
+            text = f"{name}: there is none before {begin:.1f} s and after {end:.1f} s"
+            facts = {"begin": begin, "end": end, "of": [first, last]}
+            yield Finding(
+                f"timing.{name}.part",
+                HINT,
+                f"{text}, other sensors are read from {first:.1f} to {last:.1f} s",
+                facts,
+            )
 
 
 def _stream(name: str, stream: Stream) -> Iterator[Finding]:
@@ -45,6 +70,7 @@ def _stream(name: str, stream: Stream) -> Iterator[Finding]:
     if facts["wrong_stamps"] > _WRONG:
         share = 100 * facts["wrong_stamps"]
         yield Finding(about, FAULT, f"{name}: {share:.1f} % of the stamps repeat or go back", facts)
+    yield from _steps(name, stream)
     if facts["held_share"] > _HELD and name not in ("contacts", "foot_force"):
         yield Finding(
             f"{about}.held",
@@ -67,6 +93,29 @@ def _stream(name: str, stream: Stream) -> Iterator[Finding]:
             "stamp with the sensor's clock, not with the arrival (a mapping has time.arrivals)",
         )
     yield from _rates(name, facts)
+
+
+def _steps(name: str, stream: Stream) -> Iterator[Finding]:
+    """Clock that was set by less than `clocks` looks for: time lags behind, or runs twice."""
+    arrivals, ahead = stream.arrivals, stream.stamps - stream.arrivals
+    steps = []
+    for k in np.flatnonzero(np.abs(np.diff(ahead)) > _STEP) + 1:
+        before = ahead[np.searchsorted(arrivals, arrivals[k] - _STAYS) : k]
+        after = ahead[k : np.searchsorted(arrivals, arrivals[k] + _STAYS)]
+        spread = max(np.ptp(np.percentile(part, (10, 90))) for part in (before, after))
+        seconds = float(np.median(after) - np.median(before))
+        if abs(seconds) > _STEP > spread and min(len(before), len(after)) >= _FEWEST:
+            steps.append(seconds)
+    if steps:
+        largest = max(steps, key=abs)
+        yield Finding(
+            f"timing.{name}.step",
+            FAULT,
+            f"{name}: stamps step by {largest:+.3f} s against their arrivals, and stay so: a clock "
+            "that was set while it was recorded",
+            {"steps": steps},
+            "let clocks be set before a recording, and slewed during it (NTP, PTP)",
+        )
 
 
 def _facts(stream: Stream) -> dict:

@@ -11,7 +11,7 @@ import numpy as np
 from ...robot import GRAVITY
 from ..case import Case, Verdict
 from ..finding import FAULT, UNKNOWN, Finding
-from ..signals import STEP, upwards
+from ..signals import STEP, Signals, upwards
 
 _DEGREE = np.pi / 180.0
 _NEAR = 1.6  # factor that a scale may be off and still be meant
@@ -31,9 +31,10 @@ def examine(case: Case) -> Verdict:
     return case, found
 
 
-def rate_scale(position: np.ndarray, velocity: np.ndarray) -> np.ndarray:
+def rate_scale(signals: Signals) -> np.ndarray:
     """(nj,) slope of the rates over the derivatives of the positions; NaN where a joint rests."""
-    change = np.gradient(position, STEP, axis=0)
+    change = np.gradient(signals.position, STEP, axis=0)[signals.usable]
+    velocity = signals.velocity[signals.usable]
     power = (change**2).mean(axis=0)
     slope = (change * velocity).mean(axis=0) / np.maximum(power, 1e-12)
     return np.where(np.sqrt(power) > _MOVES, slope, np.nan)
@@ -47,7 +48,7 @@ def _positions(case: Case) -> Verdict:
         return case, []
     both = {"position": signals.position * _DEGREE}
     text = "joint positions are in degrees"
-    slope = np.nanmedian(rate_scale(signals.position, signals.velocity))
+    slope = np.nanmedian(rate_scale(signals))
     if 1.0 / _NEAR < slope < _NEAR:
         both["velocity"] = signals.velocity * _DEGREE
         both["acceleration"] = signals.acceleration * _DEGREE
@@ -67,7 +68,7 @@ def _rates(case: Case) -> Verdict:
     signals = case.signals
     if "velocity" not in case.recording.streams["joint_states"].values:
         return case, []
-    slopes = rate_scale(signals.position, signals.velocity)
+    slopes = rate_scale(signals)
     if not np.isfinite(slopes).any():
         return case, []
     slope = float(np.nanmedian(np.abs(slopes)))

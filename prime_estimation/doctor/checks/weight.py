@@ -13,6 +13,7 @@ from ..finding import FACT, HINT, Finding
 from ..signals import STEP
 
 _OFF = 0.05  # share of the weight
+_LIGHT = 0.8  # of the weight: less is no payload, and no scale that a tare finds
 _CARRYING = (0.5, 2.0)  # shares of the weight between which the feet carry the robot
 _INSTANTS = 2000  # many, so that they do not fall into step with the gait
 _STEPS = 1.0  # s, over which these are taken
@@ -51,6 +52,13 @@ def examine(case: Case) -> Verdict:
     )
     if abs(ratio - 1.0) < _OFF:
         return case, [Finding("weight", FACT, text, facts)]
+    if ratio < _LIGHT:
+        text = f"{text}, which no load explains"
+        remedy = (
+            "look at the unit of the torques, at the gears of all joints, and whether something "
+            "else holds the robot"
+        )
+        return case, [Finding("weight", HINT, text, facts, remedy)]
     remedy = (
         f"if nothing is carried, robot.torque_scale: {ratio * case.robot.torque_scale.mean():.3f} "
         "(prime identify --tare tells it exactly); else the estimator finds the load of "

@@ -16,9 +16,18 @@ from ..legs import Legs
 from ..signals import Signals, upwards
 from .hypothesis import Hypothesis
 
+_TURNS = 0.05  # rad/s, standard deviation of a gyro that tells more than where up is
+_UNTOLD = (
+    "; the robot hardly turns: other turns that lead to the same up, and an accelerometer of the "
+    "opposite sign, cannot be told from that"
+)
+
 
 def hypotheses(legs: Legs, signals: Signals) -> Iterator[Hypothesis]:
     """The 23 other ways in which its axes may lie along those of its frame; signs of a sensor."""
+    if signals.gyro[signals.usable].std(axis=0).max() < _TURNS:
+        yield from _axes(_UNTOLD)
+        return
     yield Hypothesis(
         "sign.accelerometer",
         "the accelerometer has the opposite sign: it feels gravity downwards, while the gyro fits",
@@ -58,7 +67,8 @@ def _flipped(signal: str, signs: np.ndarray | float, signals: Signals) -> Signal
     return replace(flipped, up=upwards(flipped.gyro, flipped.force))
 
 
-def _axes() -> Iterator[Hypothesis]:
+def _axes(untold: str = "") -> Iterator[Hypothesis]:
+    """Turns by right angles; `untold` is said of each."""
     for rotation in signed_axes()[1:]:
         if np.linalg.det(rotation) < 0.0:
             continue
@@ -66,7 +76,7 @@ def _axes() -> Iterator[Hypothesis]:
         yield Hypothesis(
             "imu_axes",
             f"the IMU is turned by {_angle(rotation):.0f} degrees: x, y, z of its frame in the "
-            f"model are {named} of what it reports",
+            f"model are {named} of what it reports{untold}",
             {"rotation": rotation.tolist()},
             lambda s, rotation=rotation: s.turned(rotation),
             _proposal(rotation),

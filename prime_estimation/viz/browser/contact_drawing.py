@@ -64,7 +64,7 @@ class ContactsDrawing:
         self._cones.fill(np.array([c.cone.apex for c in contacts]) - origin, scales, colors)
 
     def _fill_tips(self, contacts, origin, short) -> None:
-        scales = np.array([c.tip.semi_axes for c in contacts])
+        scales = np.nan_to_num([c.tip.semi_axes for c in contacts])
         scales[short] = 0.0
         quats = np.array([wxyz(c.tip.quat) for c in contacts])
         centres = np.array([c.tip.centre for c in contacts]) - origin

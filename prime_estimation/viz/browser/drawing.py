@@ -117,7 +117,7 @@ class RobotDrawing:
             self._bodies[body.link].update(body, scene.joint_poses[body.joint])
         self._contacts.update(scene.contacts, scene.position)
         self._covariance.wxyz = wxyz(scene.covariance.quat)
-        self._covariance.scale = tuple(np.maximum(scene.covariance.semi_axes, 1e-4))
+        self._covariance.scale = tuple(np.maximum(np.nan_to_num(scene.covariance.semi_axes), 1e-4))
         self._push.visible = scene.push is not None
         if scene.push is not None:
             ends = np.array([[scene.push.tail, scene.push.tip]]) - scene.position

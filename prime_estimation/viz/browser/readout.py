@@ -51,7 +51,8 @@ def readout_html(scene: RobotScene, track: Track, now_ns: int) -> str:
         known = "" if body.observable else ", not observable"
         rows[f"mass of {body.link}"] = f"{_interval(body.mass, body.mass_stddev)} kg{known}"
     extent = 1e3 * max(scene.covariance.semi_axes) / scene.zoom
-    rows["base position"] = f"± {extent:.1f} mm, drawn × {scene.zoom:g}"
+    if math.isfinite(extent):
+        rows["base position"] = f"± {extent:.1f} mm, drawn × {scene.zoom:g}"
     if scene.solve_time_ms > 0.0:  # there is an estimate
         rows["solve time"] = f"{scene.solve_time_ms:.2f} ms"
     if now_ns - scene.stamp_ns > STALE_NS:

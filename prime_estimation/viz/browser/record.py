@@ -100,7 +100,7 @@ def _write_html(page: ViewPage, path: Path, cut: Cut, frames: Iterator[int]) -> 
     text = recorder.as_html()
     body = text.rindex("</body>")
     extra = leaflet(page.robots, cut.start, min(cut.end, page.span[1]))
-    path.write_text(text[:body] + extra + text[body:])
+    path.write_text(text[:body] + extra + text[body:], encoding="utf-8")
 
 
 def _write_video(page: ViewPage, path: Path, cut: Cut, frames: Iterator[int]) -> None:

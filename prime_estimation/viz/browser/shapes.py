@@ -80,7 +80,12 @@ def confidence_ellipsoid(centre: Array, covariance: Array, scale: float = 1.0) -
         centre: (3,) [m].
         covariance: (3, 3) with eigenvalues `e_i`; the unit squared, times `scale`, is m^2.
         scale: metres per unit.
+
+    Returns:
+        One with semi-axes that are not finite, of a covariance that is not.
     """
+    if not np.isfinite(covariance).all():
+        return Ellipsoid(centre, np.array([0.0, 0.0, 0.0, 1.0]), np.full(3, np.nan))
     values, axes = np.linalg.eigh(0.5 * (covariance + covariance.T))
     return Ellipsoid(centre, _quat(axes), scale * RADIUS_95 * np.sqrt(np.maximum(values, 0.0)))
 

@@ -36,6 +36,11 @@ def test_there_is_no_box_of_what_is_no_body():
     assert equivalent_box(np.array([1.0, 0, 0, 0, 0.1, 0, 0.1, 0, 0, 0.5])) is None
 
 
+def test_a_covariance_that_is_not_known_has_no_extent():
+    ellipsoid = confidence_ellipsoid(np.ones(3), np.full((3, 3), np.nan))
+    assert np.isnan(ellipsoid.semi_axes).all() and np.isfinite(ellipsoid.quat).all()
+
+
 def test_the_ellipsoid_holds_95_percent():
     rng = np.random.default_rng(1)
     root = rng.normal(size=(3, 3))
