@@ -11,7 +11,7 @@ import numpy as np
 import pinocchio as pin
 
 from .. import _core
-from .fixed_orientation import FixedOrientation
+from .fixed_pose import FixedPose
 from .frames import WorldMotion
 from .mocap_mount import MocapMount
 from .past_poses import pose_before
@@ -37,12 +37,12 @@ class PoseGate:
     noise and drift explain. Two kinds of refused poses are accepted in the end: poses that all show
     the same motion of the world, because its origin has been moved; and, later, poses that are only
     near each other, because then the estimate was wrong. A pose that repeats the previous one while
-    the robot moves is held by a tracker that has lost the body; one whose orientation stays the
-    same while the robot turns has none.
+    the robot moves is held by a tracker that has lost the body; one whose place or orientation
+    alone stays the same has none.
 
     Attributes:
         refused: number of refused poses. held: number of these that repeat the previous pose.
-        fixed: number of these whose orientation does not change. jumps: how often the estimate
+        fixed: number of these whose place or orientation stays. jumps: how often the estimate
             followed the poses. moved: motion of the world that the newest poses show, until the
             window has been moved by it; None: none.
     """
@@ -50,7 +50,7 @@ class PoseGate:
     def __init__(self, problem: EstimationProblem):
         self.problem = problem
         self.refused = self.held = self.fixed = self.jumps = 0
-        self._fixed = FixedOrientation(problem)
+        self._fixed = FixedPose(problem)
         self._far, self._stuck, self._scale = 0.0, StuckPoses(problem), PoseScale()
         self.reset()
 
@@ -120,7 +120,7 @@ class PoseGate:
         if self.held:
             told.append(f"poses held, or late, while the robot moved, refused: {self.held}")
         if self.fixed:
-            same = "orientation stays the same while the robot turns"
+            same = "place or orientation the same while the robot moved"
             told.append(f"{same}, refused: {self.fixed}")
         if self.jumps:
             told.append(f"jumps followed: {self.jumps}")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Poses without orientation: the constant that stands in for it is none."""
+"""Poses without orientation, or place: the constant that stands in for it is none."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from helpers.models import config, robot
 
 from prime_estimation.mhe.problem import Problem
-from prime_estimation.sensors.fixed_orientation import FixedOrientation
+from prime_estimation.sensors.fixed_pose import FixedPose
 from prime_estimation.types import PoseSample
 
 STEP_NS = 10_000_000
@@ -28,7 +28,7 @@ def told(problem, rate: float, digits: int | None, nodes: int = 100) -> list[boo
     x = np.zeros(problem.layout.nx)
     problem.layout.part(x, "rotation")[:] = LEVEL
     problem.layout.v(x)[5] = rate
-    window, fixed, out = SimpleNamespace(xs=[x]), FixedOrientation(problem), []
+    window, fixed, out = SimpleNamespace(xs=[x]), FixedPose(problem), []
     for k in range(nodes):
         half = 0.5e-9 * STEP_NS * k * rate
         quat = LEVEL if digits is None else np.round([0, 0, np.sin(half), np.cos(half)], digits)
@@ -48,3 +48,18 @@ def test_what_is_rounded_is_no_constant(problem, digits):
 
 def test_a_robot_that_goes_straight_ahead_may_keep_it(problem):
     assert not any(told(problem, 0.02, None))
+
+
+def test_a_place_that_is_none(problem):
+    """Of a robot that goes at 0.5 m/s and turns; what is rounded to centimetres is one."""
+    x = np.zeros(problem.layout.nx)
+    problem.layout.part(x, "rotation")[:] = LEVEL
+    problem.layout.v(x)[[0, 5]] = 0.5
+    for digits in (None, 2):
+        fixed, told = FixedPose(problem), []
+        for k in range(100):
+            place = np.zeros(3) if digits is None else np.round([0.005 * k, 0.0, 0.3], digits)
+            half = 0.0025 * k
+            pose = PoseSample(STEP_NS * k, place, np.array([0, 0, np.sin(half), np.cos(half)]))
+            told.append(fixed.holds(pose, SimpleNamespace(xs=[x])))
+        assert not any(told[:10]) and all(told[12:]) if digits is None else not any(told)
