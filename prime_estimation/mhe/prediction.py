@@ -68,7 +68,9 @@ class Predictor:
         with self._lock:
             self._estimate, self._begun, self._last = estimate, False, None
             self._dead = dead
-            while self._samples and self._samples[0].stamp_ns <= estimate.stamp_ns:
+            # what came before one of them is older, whatever a clock said that was set back since
+            past = [i for i, s in enumerate(self._samples) if s.stamp_ns <= estimate.stamp_ns]
+            for _ in range(past[-1] + 1 if past else 0):
                 self._last = self._samples.popleft()
 
     def predict(self, sample: ImuSample) -> Estimate | None:

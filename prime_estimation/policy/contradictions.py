@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 
 from ..monitors.consistency import MISFIT
@@ -23,9 +24,13 @@ PAIRS = (
 NODES, SHARE = 100, 0.25  # newest estimates, and share of them with such a pair
 # estimates in a row in which the model fits badly: in real logs 200 at most
 MISFIT_NODES = 400
-# mean square of the gyro's residuals: right readings, real ones too, stay below 1.0; a gyro in
-# degrees/s has 6.6 in the first estimate
-GYRO_MISFIT = 4.0
+# by sensor: mean square of its residuals above which it is not to be believed, and what to ask
+MISFITS = {
+    # right readings, real ones too, stay below 1.0; in degrees/s the first estimate has 6.6
+    "imu": (4.0, "the gyro", "is it in rad/s, and are its axes right?"),
+    # below 1.4 on any ground; 25 and more where the clock of motion capture is set by 0.2 s
+    "mocap": (10.0, "motion capture", "are its clock, its unit and its mount right?"),
+}
 
 
 class Contradictions:
@@ -42,6 +47,7 @@ class Contradictions:
         """Forget all estimates."""
         self._pairs: deque[bool] = deque(maxlen=NODES)
         self._misfits, self.reason = 0, ""
+        self._unfit: dict[str, tuple[int, str]] = {}  # by sensor: nodes that it counts, and why
 
     def look(self, estimate: Estimate) -> None:
         """Look at the next estimate."""
@@ -50,7 +56,7 @@ class Contradictions:
         pair = next((p for p in PAIRS if told.keys() >= set(p)), None)
         self._pairs.append(pair is not None)
         self._misfits = self._misfits + 1 if "robot" in told else 0
-        self.reason = self._why(told, pair) or _gyro(sensors)
+        self.reason = self._why(told, pair) or self._misfit(sensors)
 
     def _why(self, told: dict[str, SensorHealth], pair: tuple[str, str] | None) -> str:
         if self._misfits > MISFIT_NODES:
@@ -62,17 +68,22 @@ class Contradictions:
         said = "; ".join(str(told[name]) for name in pair)
         return f"readings and model contradict each other, is the order of the joints right? {said}"
 
+    def _misfit(self, sensors: tuple[SensorHealth, ...]) -> str:
+        """Why a sensor does not fit the motion; empty when all do, or it has long been silent."""
+        self._unfit = {name: (n - 1, why) for name, (n, why) in self._unfit.items() if n > 1}
+        for sensor in sensors:
+            square = sensor.normalized_innovation
+            if sensor.name not in MISFITS or math.isnan(square):
+                continue
+            most, what, asked = MISFITS[sensor.name]
+            misfit = f"residuals of {square:.0f} times their variance"
+            why = f"{what} fits the motion badly ({misfit}): {asked}" if square > most else ""
+            self._unfit[sensor.name] = NODES, why
+        return next((why for _, why in self._unfit.values() if why), "")
+
 
 def _counts(said: SensorHealth) -> bool:
     """Whether a remark speaks against the motion, as a robot lighter than its model does not."""
     if said.name == "robot":
         return said.message.startswith(MISFIT)
     return not said.ok or said.name == MOTION  # of feet that move, a remark is enough
-
-
-def _gyro(sensors: tuple[SensorHealth, ...]) -> str:
-    imu = next((s for s in sensors if s.name == "imu"), None)
-    if imu is None or not imu.normalized_innovation > GYRO_MISFIT:
-        return ""
-    misfit = f"residuals of {imu.normalized_innovation:.0f} times their variance"
-    return f"the gyro fits the motion badly ({misfit}): is it in rad/s, and are its axes right?"

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -122,7 +123,7 @@ class StateObserver:
         self._readings.arrived(arrival)
         without = ("imu",) if self._imu_apart else ()
         for sample in self._intake.reader.samples(LOWSTATE, message, arrival, without):
-            self.push(sample)
+            self._take(sample)
         return self.state()
 
     def imu_state(self, message, arrival_ns: int | None = None) -> BaseState:
@@ -143,7 +144,7 @@ class StateObserver:
         arrival = time.time_ns() if arrival_ns is None else checked_stamp(arrival_ns, "arrival_ns")
         sample = self._intake.reader.sample("imu", message, arrival)
         if sample is not None:
-            self.push(sample)
+            self._take(sample)
         return self.state()
 
     def arrays(
@@ -225,7 +226,13 @@ class StateObserver:
         )
 
     def push(self, sample: Sample) -> None:
-        """Take one sample, with joints in the order of `Robot.joint_names`."""
+        """Take one sample as it was stamped, with joints in the order of `Robot.joint_names`."""
+        if isinstance(sample, ImuSample) and (late_ns := self._intake.reader.imu_late_ns):
+            sample = replace(sample, stamp_ns=sample.stamp_ns - late_ns)
+        self._take(sample)
+
+    def _take(self, sample: Sample) -> None:
+        """Take a sample whose stamp is corrected, as those of messages are."""
         if self._closed:
             return
         for node in self._intake.take(sample):
@@ -258,7 +265,9 @@ class StateObserver:
         if latest is None or self._closed:
             return no_state(validity.newest_ns, self._why_nothing(), self.feet, self._joints)
         newer = predicted is not None and predicted.stamp_ns > latest.stamp_ns
-        estimate = predicted if newer and not validity.is_behind(latest) else latest
+        estimate = latest
+        if newer and not validity.is_behind(latest):  # which knows nothing of the streams
+            estimate = replace(predicted, status=latest.status)
         said = "; ".join(self._readings.plausibility.doubts) or self._contradictions.reason
         why = validity.doubt(latest, estimate, said, self._refusals)
         return base_state(estimate, why, self.feet, self._joints)

@@ -91,9 +91,11 @@ class Validity:
             contradicted: what speaks against readings or model; empty when nothing does.
             refusals: how many readings of a stream were refused, and why.
         """
+        late_ns = self.newest_ns - latest.stamp_ns
         if self.is_behind(latest):
-            late = 1e-9 * (self.newest_ns - latest.stamp_ns)
-            return f"the estimate is {late:.2f} s behind the readings"
+            return f"the estimate is {1e-9 * late_ns:.2f} s behind the readings"
+        if late_ns < -BEHIND_NS:
+            return f"stamps of the readings have gone back by {-1e-9 * late_ns:.2f} s"
         silence = self._silence(refusals)
         return silence or contradicted or _implausible(latest) or self._spread(said)
 

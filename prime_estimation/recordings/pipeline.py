@@ -143,6 +143,8 @@ class Intake:
             refused: readings that its model refused, by reason.
             lost: messages that never arrived and nodes that were never solved.
         """
+        if self.pose_clock is not None:
+            self.pose_clock.doubt(refused["mocap_outlier"])
         sensors = self._health(estimate.status.sensors, refused)
         dropped = self.dropped + refused.total() + lost
         status = replace(estimate.status, sensors=sensors, dropped_samples=dropped)

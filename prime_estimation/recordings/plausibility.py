@@ -32,6 +32,9 @@ FASTEST_TURN = 18.0
 # speeds up at half of gravity all the time shows as much, a wrong order or convention turns by more
 UP_APART = 0.5
 MOVES = 0.2  # rad that a joint goes within a second, on a robot whose IMU feels it
+# readings of all joints, 0.5 s, that are the same while the base turns by this rate [rad/s] in the
+# median: no robot on its legs turns so without moving one of them
+STOPPED, TURNS = 32, 0.4
 APART_NS = 50_000_000  # by which joints and IMU may be apart: as long as the nodes wait
 
 
@@ -83,10 +86,9 @@ class Plausibility:
         if self._fresh >= AGAIN:
             self._fresh = 0
             joints, imu = np.array(self._joints), np.array(self._imu)
-            self._doubts = (
-                self._of_joints(joints) if len(joints) >= FEWEST else "",
-                (_dead(joints, imu) or self._of_imu(imu)) if len(imu) >= FEWEST else "",
-            )
+            of_imu = (_dead(joints, imu) or self._of_imu(imu)) if len(imu) >= FEWEST else ""
+            of_joints = self._of_joints(joints) if len(joints) >= FEWEST else ""
+            self._doubts = of_joints or ("" if of_imu else _stopped(joints, imu)), of_imu
         return [doubt for doubt in self._doubts if doubt]
 
     @property
@@ -160,6 +162,16 @@ def _dead(joints: np.ndarray, imu: np.ndarray) -> str:
     if not full or np.ptp(imu[:, :5], axis=0).any() or np.ptp(joints, axis=0).max() < MOVES:
         return ""
     return f"the IMU has said the same for {NEWEST} readings while joints move: is it dead?"
+
+
+def _stopped(joints: np.ndarray, imu: np.ndarray) -> str:
+    """That all joints (m, nj) say the same, to the last digit, while the IMU (n, 8) turns."""
+    joints, imu = joints[-STOPPED:], imu[-STOPPED:]
+    full = min(len(joints), len(imu)) == STOPPED
+    if not full or np.ptp(joints, axis=0).any() or np.median(imu[:, 0]) < TURNS:
+        return ""
+    told = f"the joints have said the same for {STOPPED} readings while the IMU turns"
+    return f"{told}: do they live?"
 
 
 def no_specific_force(mean: float) -> str:

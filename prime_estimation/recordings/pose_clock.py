@@ -24,7 +24,8 @@ class PoseClock:
         c(d) = (s_1 + s_2 + s_3) / sqrt(sum |b|^2 sum |g|^2) <= 1     (s_3 < 0 for a mirrored C)
 
     The delay is where c is largest. Once it turns out to be small, the comparison ends: what the
-    estimate finds itself (`monitors.mount_fit`) is left to it.
+    estimate finds itself (`monitors.mount_fit`) is left to it. It begins anew when poses come to be
+    refused, because a clock may be set at any time.
 
     Args:
         robot: with an IMU.
@@ -41,6 +42,7 @@ class PoseClock:
             round(seconds / step) for seconds in (POSE_CLOCK.span, POSE_CLOCK.most)
         )
         self.late = 0.0
+        self._outliers, self._doubted = 0, False
         self.reset()
 
     @classmethod
@@ -55,10 +57,17 @@ class PoseClock:
         self._rates: deque[tuple[int, np.ndarray]] = deque(maxlen=nodes)
         self._poses: deque[tuple[int, np.ndarray]] = deque(maxlen=4 * nodes)
         self._seen, self._told, self._agreed = 0, 0.0, 0
-        self._settled = False
+        self._settled = self._doubted = False
+
+    def doubt(self, outliers: int) -> None:
+        """Note how many poses were refused so far; another thread may compare meanwhile."""
+        if outliers - self._outliers >= POSE_CLOCK.outliers:
+            self._outliers, self._doubted = outliers, True
 
     def learn(self, m: Measurement) -> None:
         """Look at the next measurement."""
+        if self._settled and self._doubted:
+            self.reset()
         if self._settled:
             return
         seen = m.gyro is not None and (self._mount.rigid or m.position is not None)

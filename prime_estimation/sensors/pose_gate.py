@@ -11,6 +11,7 @@ import numpy as np
 import pinocchio as pin
 
 from .. import _core
+from .fixed_pose import FixedPose
 from .frames import WorldMotion
 from .mocap_mount import MocapMount
 from .past_poses import pose_before
@@ -36,17 +37,20 @@ class PoseGate:
     noise and drift explain. Two kinds of refused poses are accepted in the end: poses that all show
     the same motion of the world, because its origin has been moved; and, later, poses that are only
     near each other, because then the estimate was wrong. A pose that repeats the previous one while
-    the robot moves is held by a tracker that has lost the body.
+    the robot moves is held by a tracker that has lost the body; one whose place or orientation
+    alone stays the same has none.
 
     Attributes:
         refused: number of refused poses. held: number of these that repeat the previous pose.
-        jumps: how often the estimate followed the poses. moved: motion of the world that the newest
-            poses show, until the window has been moved by it; None: none.
+        fixed: number of these whose place or orientation stays. jumps: how often the estimate
+            followed the poses. moved: motion of the world that the newest poses show, until the
+            window has been moved by it; None: none.
     """
 
     def __init__(self, problem: EstimationProblem):
         self.problem = problem
-        self.refused = self.held = self.jumps = 0
+        self.refused = self.held = self.fixed = self.jumps = 0
+        self._fixed = FixedPose(problem)
         self._far, self._stuck, self._scale = 0.0, StuckPoses(problem), PoseScale()
         self.reset()
 
@@ -67,8 +71,12 @@ class PoseGate:
         at = self._at(sample, window)
         error = self._errors(sample, *at)
         fits = self._fits(sample, error)
+        fixed = self._fixed.holds(sample, window)
         if self._stuck.repeats(sample, window) or self._stuck.holds(sample, window, *at, fits):
             self.refused, self.held = self.refused + 1, self.held + 1
+            return False
+        if fixed:
+            self.refused, self.fixed = self.refused + 1, self.fixed + 1
             return False
         if fits:
             self._near, self._fitted_ns = 0, sample.stamp_ns
@@ -105,12 +113,15 @@ class PoseGate:
 
     def remark(self) -> str:
         """What was refused so far; empty when nothing."""
-        told, outliers = [], self.refused - self.held
+        told, outliers = [], self.refused - self.held - self.fixed
         if outliers:
             told.append(f"outliers refused: {outliers}, the last {self._far:.2f} m apart")
             told += filter(None, [self._scale.remark()])
         if self.held:
             told.append(f"poses held, or late, while the robot moved, refused: {self.held}")
+        if self.fixed:
+            same = "place or orientation the same while the robot moved"
+            told.append(f"{same}, refused: {self.fixed}")
         if self.jumps:
             told.append(f"jumps followed: {self.jumps}")
         return "; ".join(told)

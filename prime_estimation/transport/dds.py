@@ -147,17 +147,18 @@ class DdsTransport:
         send = self._publish_raw(f"rr{name}Reply", f"{type_name}_Response", Qos.STATE)
 
         def answer(raw: bytes) -> None:
-            try:
-                request = store.deserialize_cdr(
-                    raw[:4] + raw[4 + _HEADER.size :], f"{type_name}_Request"
-                )
-            except Exception:  # noqa: BLE001 - see subscribe
-                self.rejected[name] += 1
-                return
+            request = store.deserialize_cdr(
+                raw[:4] + raw[4 + _HEADER.size :], f"{type_name}_Request"
+            )
             out = bytes(store.serialize_cdr(response(**handler(request)), f"{type_name}_Response"))
             send(out[:4] + raw[4 : 4 + _HEADER.size] + out[4:])
 
-        self._subscribe_raw(f"rq{name}Request", f"{type_name}_Request", answer, Qos.STATE)
+        self._subscribe_raw(
+            f"rq{name}Request",
+            f"{type_name}_Request",
+            lambda raw: deliver(answer, (raw,), name, self.rejected),
+            Qos.STATE,
+        )
 
     def spin(self, stop: threading.Event) -> None:
         """Deliver messages until `stop` is set."""

@@ -58,3 +58,20 @@ def test_one_wrong_position_says_nothing(wrong):
     for position in (ZERO, ZERO + wrong, ZERO, ZERO):
         later.follow(position)
     assert later.rate(ZERO) is ZERO and later.torque(ZERO) is ZERO
+
+
+def test_rates_that_die_are_none_once_a_joint_has_gone_far():
+    """A driver that is started anew without them; a machine that rests has such rates, too."""
+    counts = Counter()
+    fields = FilledFields(counts)
+    fields.follow(ZERO)
+    assert fields.rate(np.eye(NJ)[0]) is not None
+    for way in (0.0, 0.9 * DRIVEN, 1.1 * DRIVEN):  # the last one alone may be a glitch
+        fields.follow(ZERO + way)
+        assert fields.rate(ZERO) is ZERO and fields.torque(np.eye(NJ)[2]) is not None
+    fields.follow(ZERO + 1.2 * DRIVEN)
+    assert fields.rate(ZERO) is None and counts == {"joint_rate_zero": 1}
+    assert fields.torque(ZERO) is ZERO  # motors may be switched off
+    assert fields.rate(np.eye(NJ)[1]) is not None
+    fields.follow(ZERO + 2.0)
+    assert fields.rate(ZERO) is ZERO and fields.rate(None) is None

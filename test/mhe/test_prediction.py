@@ -116,3 +116,20 @@ def test_a_late_estimate_is_carried_by_all_samples_since(robot):
     late = predictor.predict(samples[-1])
     np.testing.assert_allclose(at_once.linear_velocity_base, 0.03 * forces[10], rtol=1e-9)
     np.testing.assert_allclose(late.linear_velocity_base, at_once.linear_velocity_base, rtol=1e-9)
+
+
+def test_samples_of_a_clock_that_was_set_back_are_not_run_through(robot):
+    """An IMU that runs alone, an hour ahead, before the first estimate of all."""
+    estimate, predictor = at_rest(robot)
+    predictor.reset()
+    ahead, back = estimate.stamp_ns + 3_600_000_000_000, estimate.stamp_ns - 50 * PERIOD_NS
+    for k in range(100):
+        predictor.predict(ImuSample(ahead + k * PERIOD_NS, np.ones(3), np.ones(3)))
+    for k in range(52):
+        predictor.predict(ImuSample(back + k * PERIOD_NS, STILL, -predictor.gravity))
+    predictor.correct(estimate)
+    predicted = predictor.predict(
+        ImuSample(estimate.stamp_ns + 2 * PERIOD_NS, STILL, -predictor.gravity)
+    )
+    assert predicted.stamp_ns == estimate.stamp_ns + 2 * PERIOD_NS
+    np.testing.assert_allclose(predicted.linear_velocity_base, STILL, atol=1e-12)

@@ -52,6 +52,20 @@ def test_remarks_that_exclude_each_others_cause(names, estimate):
     doubts.reset()
 
 
+@pytest.mark.parametrize("name, most, said", [("imu", 4.0, "gyro"), ("mocap", 10.0, "its clock")])
+def test_a_sensor_that_does_not_fit(name, most, said, estimate):
+    for square in (0.9 * most, float("nan")):
+        assert looked(estimate, [SensorHealth(name, True, "", square)], 1).reason == ""
+    doubts = looked(estimate, [SensorHealth(name, True, "", 1.1 * most)], 1)
+    assert "fits the motion badly (residuals of" in doubts.reason and said in doubts.reason
+    silent = replace(estimate, status=replace(estimate.status, sensors=()))
+    for _ in range(NODES - 1):  # what it has bent is bent
+        doubts.look(silent)
+    assert doubts.reason
+    doubts.look(silent)
+    assert not doubts.reason
+
+
 def test_a_push_while_feet_slide(estimate):
     sliding = SensorHealth("motion", True, "feet that carry move at 0.2 m/s")
     assert looked(estimate, [sliding], NODES).reason == ""

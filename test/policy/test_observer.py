@@ -305,3 +305,32 @@ def test_the_imu_of_the_torso_is_not_that_of_the_lowstate(recorded_runs):
     with StateObserver("go2", threaded=False) as observer:
         with pytest.raises(ConfigError, match="go2: the IMU in imu .* has no IMUState of its own"):
             observer.imu_state(raw.imu_state)
+
+
+def test_stamps_that_go_back(hanging):
+    """Until the estimate starts anew, it is that of another time."""
+    with StateObserver("go2", threaded=False, largest_stddev=ANY) as observer:
+        for k in range(400):
+            observer.arrays(**hanging(100.0 + 0.002 * k))
+        states = [observer.arrays(**hanging(50.0 + 0.002 * k)) for k in range(30)]
+        told = [s.reason for s in states]
+        first = told.index("stamps of the readings have gone back by 50.78 s")
+        assert first < 10 and not any(s.valid for s in states[first:])
+        assert told[-1].startswith("the estimate was lost and starts anew: a stamp 50.7")
+
+
+def test_a_late_imu_in_arrays_is_corrected(hanging):
+    """As it is in messages, once; and the status of every state says so."""
+    late_ns = 8_000_000
+    with StateObserver("go2", threaded=False, largest_stddev=ANY) as observer:
+        observer._intake.reader.imu_late_ns = late_ns  # found
+        for k in range(500):
+            now = hanging(0.002 * k)
+            joints = {n: now.pop(n) for n in _JOINTS}
+            observer.arrays(now["stamp_ns"], **joints)
+            state = observer.arrays(**now | {"stamp_ns": now["stamp_ns"] + late_ns})
+            if state.valid:
+                assert state.stamp_ns == now["stamp_ns"]
+                (imu,) = (s for s in state.estimate.status.sensors if s.name == "imu")
+                assert imu.message == "stamps 8.0 ms late against the joints: corrected"
+        assert state.valid

@@ -109,3 +109,16 @@ def test_one_glitch_is_no_doubt():
     for k in range(20):
         looks.take(JointSample(1_100_000_000 + 20_000_000 * k, STANCE["go2"]))
     assert looks.doubts == []
+
+
+@pytest.mark.parametrize(
+    "rate, noise, stopped", [(0.8, 0.0, True), (0.8, 1e-6, False), (0.3, 0.0, False)]
+)
+def test_joints_that_say_the_same_while_the_imu_turns(rate, noise, stopped):
+    looks = Plausibility(robot("go2"))
+    for k in range(400):
+        looks.take(JointSample(2_000_000 * k, STANCE["go2"] + noise * (k % 9)))
+        turns = rate * np.array([1.0, 0.0, 0.1 * (-1.0) ** k])
+        looks.take(ImuSample(2_000_000 * k, turns, UP))
+    told = "the joints have said the same for 32 readings while the IMU turns: do they live?"
+    assert looks.doubts == [told] * stopped

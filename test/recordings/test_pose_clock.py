@@ -41,9 +41,9 @@ def swaying(seconds=6.0, seed=0):
     return t, rates, turned
 
 
-def watch(robot, late: float, mount=(0.0, 0.0, 0.0), moves=1.0) -> PoseClock:
+def watch(robot, late: float, mount=(0.0, 0.0, 0.0), moves=1.0, clock=None) -> PoseClock:
     """What the monitor has told after poses at 100 Hz that are late [s], of a turned body."""
-    rng, clock, pending = np.random.default_rng(1), PoseClock(robot, STEP), []
+    rng, clock, pending = np.random.default_rng(1), clock or PoseClock(robot, STEP), []
     t, rates, turned = swaying()
     C = pin.exp3(np.array(mount))
     for k in range(10, len(t), 10):
@@ -134,3 +134,14 @@ def test_the_key_takes_it_off_and_recorded_poses_find_their_nodes(recorded_runs,
         counted[delay] = bool(intake.pose_clock.remark), seen, intake.counts["mocap_late_node"]
     assert counted[0.0][0] and not counted[0.33][0]
     assert counted[0.33][1] > 550 and counted[0.33][2] == 0
+
+
+def test_a_clock_that_is_set_later_is_found_once_poses_are_refused(go2):
+    clock = watch(go2, 0.0)
+    assert clock._settled
+    for refused, settled in ((9, True), (10, False)):
+        clock.doubt(refused)
+        clock.learn(Measurement(0, np.zeros(12), None, None))
+        assert clock._settled is settled
+    again = watch(go2, 0.2, clock=clock)
+    assert again.late == pytest.approx(0.2, abs=0.015) and "0.20 s late" in again.remark

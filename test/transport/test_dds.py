@@ -202,6 +202,23 @@ def test_service_answers_with_the_id_of_the_request(network):
     assert response.success is False and response.message == "as asked"
 
 
+def test_a_request_over_which_a_handler_stumbles_ends_nothing(network):
+    """It is counted, and what comes next is answered and heard as before."""
+    a, b, heard = network("a"), network("b"), []
+    a.serve("~/set", "std_srvs/srv/SetBool", lambda request: {"success": 1 / int(request.data)})
+    a.subscribe("imu", "std_msgs/msg/String", lambda message, _: heard.append(message.data))
+    ask = b._publish_raw("rq/a/setRequest", "std_srvs/srv/SetBool_Request", Qos.STATE)
+    say = b.publish("imu", "std_msgs/msg/String", Qos.SENSOR)
+    network.spin()
+    for s in a._subscriptions[-2:]:
+        assert wait(lambda s=s: s.reader.get_subscription_matched_status().current_count == 1)
+    for _ in range(2):
+        ask(b"\0\1\0\0" + bytes(20))
+    assert wait(lambda: a.rejected["/a/set"] == 2)
+    say(typestore().types["std_msgs/msg/String"](data="on"))
+    assert wait(lambda: heard == ["on"])
+
+
 def test_the_graph_of_ros_shows_node_and_type_hash(network):
     a, b, seen = network("prime", namespace="robot1"), network("b"), {}
     a.publish("~/status", "prime_estimation_msgs/msg/EstimatorStatus")

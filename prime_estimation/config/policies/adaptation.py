@@ -101,6 +101,7 @@ class PoseClockPolicy:
     least: float = param(0.1, "delay below which the estimate finds it (`noise.mocap_delay`)", "s")
     alike: float = param(0.03, "by which two looks may differ", "s")
     most: float = param(0.6, "looked for", "s")
+    outliers: int = param(10, "poses refused, after which the clock may have been set")
 
 
 @dataclass(frozen=True)
