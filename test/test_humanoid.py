@@ -174,7 +174,7 @@ def torso_imu(bag, robot: Robot, seconds: float) -> list[ImuSample]:
     )
     q, v = np.hstack([b[:, :7], j[:, : robot.nj]]), np.hstack([b[:, 7:], j[:, robot.nj :]])
     rng, model, data = np.random.default_rng(0), robot.model, robot.model.createData()
-    frame = model.getFrameId(robot.config.imu_frame)
+    frame = robot.imu_frame_id
     bias = (rng.normal(0.0, 0.005, 3), rng.normal(0.0, 0.05, 3))
     out = []
     for k in range(int(seconds / 0.004)):

@@ -286,3 +286,33 @@ def test_many_joints_and_nothing_but_their_state_to_estimate():
     ]
     np.testing.assert_allclose(estimates[-1].joint_position, 0.1, atol=1e-3)
     assert estimates[-1].bodies == () and estimates[-1].contacts == ()
+
+
+def test_a_name_that_a_joint_and_a_link_have_is_that_of_the_link():
+    same = dict(urdf="example-robot-data:anymal_c", imu_frame="LF_KFE")
+    assert robot(**same).links[robot(**same).imu_joint] == "LF_THIGH"  # which carries the link LF_KFE
+    locked = robot(**same, locked_joints={"LF_HAA": 0.1}, estimated_links=["LF_HAA"])
+    assert locked.nj == 11
+    assert locked.estimated_links == ["base"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"imu_frame": "universe"}, "no frame 'universe' for the IMU"),
+        ({"contacts": [{"name": "a", "radius": 0.02}]}, "no frame is named for the contact"),
+        ({"armature": {1: 0.1}}, "'robot.armature': names must be text, in quotes, got 1"),
+        ({"joint_zeros": {False: 0.1}}, "names must be text, in quotes, got False"),
+    ],
+)
+def test_names_that_are_none(settings, words):
+    assert words in refused(urdf="example-robot-data:solo12", **settings)
+
+
+def test_an_imu_that_is_placed_in_the_frame_of_a_link_leaves_the_link_where_it_is():
+    mount = dict(imu_frame="FL_FOOT", imu_position=[0.1, 0.0, 0.2], imu_rotation=[3.0, 0.0, 0.0])
+    plain, with_imu = (robot(urdf="example-robot-data:solo12", **m) for m in ({}, mount))
+    foot, imu = plain.model.getFrameId("FL_FOOT"), with_imu.imu_frame_id
+    assert with_imu.model.frames[foot].placement == plain.model.frames[foot].placement
+    assert with_imu.model.frames[imu].placement == with_imu.imu_placement
+    assert with_imu.imu_placement != plain.model.frames[foot].placement

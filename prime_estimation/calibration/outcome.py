@@ -174,7 +174,8 @@ class CalibrationOutcome(WrittenOutcome):
     def _joint_origin(self, joint: str, offset: np.ndarray) -> np.ndarray:
         """`joint_offsets` of a joint, its offset turned from the axes of the link's own joint."""
         model = self.robot.model
-        frame = model.frames[model.getFrameId(joint, pin.FrameType.JOINT)]
+        own = (pin.FrameType.JOINT, model.getJointId(joint))
+        frame = next(f for f in model.frames if (f.type, f.parentJoint) == own)
         link = model.frames[frame.parentFrame].placement.rotation
         return self.robot.config.joint_offsets.get(joint, np.zeros(3)) + link.T @ offset
 

@@ -101,10 +101,7 @@ class ContactFlags:
                 (on, off, nodes),
             )
         self.robot, self._legs = robot, LegForces(robot)
-        self._data, self._imu = (
-            robot.model.createData(),
-            robot.model.getFrameId(robot.config.imu_frame),
-        )
+        self._data, self._imu = robot.model.createData(), robot.imu_frame_id
         self._trigger = (on * self._legs.weight, off * self._legs.weight, nodes)
         self.reset()
 

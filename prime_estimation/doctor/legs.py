@@ -178,8 +178,8 @@ class Legs:
 
     def _base_by_link(self, signals: Signals, rows: np.ndarray, up: np.ndarray):
         """The same where joints lie between base and IMU."""
-        model, data, imu = self.model, self._data, self.robot.config.imu_frame
-        frame, nj = model.getFrameId(imu), self.robot.nj
+        model, data = self.model, self._data
+        frame, nj = self.robot.imu_frame_id, self.robot.nj
         near = np.unique(np.clip(rows[:, None] + np.array([-1, 0, 1]), 0, len(signals.t) - 1))
         rates, turns = np.zeros((len(signals.t), 3)), np.zeros((len(signals.t), 3, 3))
         q, v, a = pin.neutral(model), np.zeros(model.nv), np.zeros(model.nv)

@@ -16,12 +16,14 @@ from .urdf import shifted, urdf_path
 from .urdf_checks import check_text
 
 GRAVITY = -float(pin.Model().gravity.linear[2])  # m/s2, downwards in every model
+_JOINT = " (joint)"  # after the name of a joint's frame, where a link has the same name
 
 
 def load_model(config: RobotConfig) -> pin.Model:
     """Model of the robot's URDF; RobotError where the estimator could not use it."""
     path = urdf_path(config)
     model = _read(path, config)
+    _name_links(model)
     if config.locked_joints:
         model = _lock(model, config)
     _check_mobility(model, path, config.floating_base)
@@ -38,7 +40,9 @@ def frame_id(model: pin.Model, name: str, robot: str, purpose: str) -> int:
         robot: its name, for the error.
         purpose: what needs the frame, for the error.
     """
-    if not model.existFrame(name):
+    if not name:
+        raise RobotError(f"{robot}: no frame is named for the {purpose}", name)
+    if name == model.frames[0].name or not model.existFrame(name):  # the world carries nothing
         names = [f.name for f in model.frames if f.type == pin.FrameType.BODY]
         close = [n for n in names if name.lower() in n.lower()] or get_close_matches(name, names)
         known = f"the URDF has {_few(names)}"
@@ -66,6 +70,21 @@ def _read(path: Path, config: RobotConfig) -> pin.Model:
         raise RobotError(
             f"{path} is not a usable URDF: {' '.join(str(error).split())}", path
         ) from error
+
+
+def _name_links(model: pin.Model) -> None:
+    """Rename frames of joints that are called like a link: the name means the link.
+
+    URDFs may give both one name; Pinocchio looks for one frame of a name, and refuses two.
+    """
+    links = _links(model)
+    for frame in model.frames:
+        if frame.type != pin.FrameType.BODY and frame.name in links:
+            frame.name += _JOINT
+
+
+def _links(model: pin.Model) -> set[str]:
+    return {frame.name for frame in model.frames if frame.type == pin.FrameType.BODY}
 
 
 def _check_mobility(model: pin.Model, path: Path, floating_base: bool) -> None:
@@ -117,7 +136,12 @@ def _lock(model: pin.Model, config: RobotConfig) -> pin.Model:
         q[joint.idx_q : joint.idx_q + joint.nq] = (
             value if joint.nq == 1 else [np.cos(value), np.sin(value)]
         )
-    return pin.buildReducedModel(model, [model.getJointId(n) for n in config.locked_joints], q)
+    locked = [model.getJointId(name) for name in config.locked_joints]
+    links = _links(model)
+    for joint in locked:  # each becomes a frame of its name
+        if model.names[joint] in links:
+            model.names[joint] += _JOINT
+    return pin.buildReducedModel(model, locked, q)
 
 
 def moving_links(model: pin.Model) -> list[str]:

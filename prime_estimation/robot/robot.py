@@ -40,7 +40,7 @@ class Robot:
         links: name of the moving body of each joint id; `links[1]` of a free-flyer is the base.
         base_frame: name of the base in odometry and tf.
         imu_joint, imu_placement: joint id that carries the IMU and its pose in that joint's frame;
-            None without IMU.
+            None without IMU. imu_frame_id: of its frame in the model.
         mocap_placement: pose of the tracked body in the base.
     """
 
@@ -189,17 +189,22 @@ class Robot:
         self.model.armature[self.model.nv - self.nj :] = self._per_joint("armature")
 
     def _place_sensors(self) -> None:
-        """Poses of the IMU, whose frame in the model moves there, and of the tracked body."""
+        """Poses of the IMU, which gets a frame of its own, and of the tracked body."""
         config = self.config
-        self.imu_joint, self.imu_placement = None, None
+        self.imu_joint, self.imu_placement, self.imu_frame_id = None, None, None
         if config.imu_frame:
             frame = self.model.frames[frame_id(self.model, config.imu_frame, self.name, "IMU")]
             turn = pin.rpy.rpyToMatrix(*config.imu_rotation)
-            frame.placement = pin.SE3(
+            place = pin.SE3(
                 frame.placement.rotation @ turn,
                 frame.placement.translation + np.array(config.imu_position),
             )
-            self.imu_joint, self.imu_placement = frame.parentJoint, frame.placement
+            self.imu_joint, self.imu_placement = frame.parentJoint, place
+            # a link of the URDF, or a foot, may be in the frame that is named: it stays there
+            own = f"{config.imu_frame} (IMU)"
+            self.imu_frame_id = self.model.addFrame(
+                pin.Frame(own, frame.parentJoint, frame.parentFrame, place, pin.FrameType.SENSOR)
+            )
         self.mocap_placement = pin.SE3(
             pin.rpy.rpyToMatrix(*config.mocap_rotation), np.array(config.mocap_position)
         )

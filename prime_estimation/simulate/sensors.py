@@ -124,7 +124,7 @@ class ImuReader:
 
     def __init__(self, robot: Robot):
         self._model, self._data = robot.model, robot.model.createData()
-        self._frame = robot.model.getFrameId(robot.config.imu_frame)
+        self._frame = robot.imu_frame_id
 
     def read(self, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(3,) rad/s and (3,) m/s^2 `R^T (pddot - g)` for a state and its acceleration."""

@@ -104,7 +104,7 @@ def perform(
 
 def _turning(robot: Robot, q, v) -> np.ndarray:
     """Angular rate (3,) in the IMU's axes."""
-    data, frame = robot.model.createData(), robot.model.getFrameId(robot.config.imu_frame)
+    data, frame = robot.model.createData(), robot.imu_frame_id
     pin.forwardKinematics(robot.model, data, q, v)
     return pin.getFrameVelocity(robot.model, data, frame, pin.LOCAL).angular
 
@@ -129,7 +129,7 @@ def _dynamics(robot: Robot, q, v, a, share: float) -> tuple[np.ndarray, np.ndarr
     J = np.vstack(jacobians)
     tau -= J.T @ (share * np.linalg.lstsq(J[:, :6].T, tau[:6], rcond=None)[0])
     pin.forwardKinematics(model, data, q, v, a)
-    frame = model.getFrameId(robot.config.imu_frame)
+    frame = robot.imu_frame_id
     R = pin.updateFramePlacement(model, data, frame).rotation
     return tau[6:], pin.getFrameClassicalAcceleration(
         model, data, frame, pin.LOCAL

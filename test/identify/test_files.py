@@ -111,6 +111,16 @@ def test_any_body_can_be_patched(name, link, tmp_path):
     )
 
 
+def test_an_imu_placed_on_the_link_that_was_identified_does_not_turn_its_inertia(tmp_path):
+    mount = {"imu_frame": "base", "imu_position": [0.1, 0.0, 0.1], "imu_rotation": [3.0, 0.0, 0.0]}
+    config = Config.load("go2").updated({"robot": mount}).robot
+    robot = Robot(config)
+    now = {"base": robot.model.inertias[1].toDynamicParameters()}
+    patch_urdf(robot, now, tmp_path / "new.urdf")
+    again = Robot(replace(config, urdf=str(tmp_path / "new.urdf"))).model.inertias[1]
+    np.testing.assert_allclose(again.toDynamicParameters(), now["base"], atol=1e-7)
+
+
 def test_a_patched_urdf_finds_its_meshes(tmp_path):
     """Those of a package around the old one, and those beside it, whatever the folder's name."""
     config = Config.load("go2")

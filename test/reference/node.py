@@ -253,7 +253,7 @@ def _imu(problem, q, v, a, lever=(0.0, 0.0, 0.0)):
     """World <- IMU, angular velocity and specific force in the IMU's axes, of a robot in the state
     (q, v, a), at a lever arm in these axes."""
     model = problem.robot.model
-    data, frame = model.createData(), model.getFrameId(problem.robot.config.imu_frame)
+    data, frame = model.createData(), problem.robot.imu_frame_id
     pin.forwardKinematics(model, data, q, v, a)
     R = pin.updateFramePlacement(model, data, frame).rotation
     acceleration = pin.getFrameClassicalAcceleration(model, data, frame, pin.LOCAL).linear

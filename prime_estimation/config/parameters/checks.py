@@ -86,6 +86,9 @@ def _check_type(kinds: tuple[type, ...], value, name: str) -> None:
         raise ConfigError(
             f"{name} must be {' or '.join(k.__name__ for k in kinds)}, got {value!r}", value
         )
+    for key in value if isinstance(value, dict) else ():
+        if not isinstance(key, str):  # 1: and no: are a number and a truth value
+            raise ConfigError(f"{name}: names must be text, in quotes, got {key!r}", value)
 
 
 def _three_in_range(f, value, name: str) -> list[float]:
