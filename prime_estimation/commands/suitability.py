@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 
 import numpy as np
@@ -58,8 +59,22 @@ def hints(robot: Robot, config: Config) -> Iterator[str]:
         )
     if robot.config.floating_base and robot.imu_joint is None:
         yield "no robot.imu_frame: without an IMU attitude and velocity need motion capture"
+    yield from _hints_on_legs(robot)
     yield from _hints_on_units(robot)
     yield from _hints_on_size(robot, config)
+
+
+def _hints_on_legs(robot: Robot) -> Iterator[str]:
+    legs = {}
+    for contact in robot.contacts:
+        frame = robot.model.frames[robot.model.getFrameId(contact.frame)]
+        legs[contact.foot] = set(robot.joints_to(frame.parentJoint))
+    for (foot, own), (other, whole) in itertools.permutations(legs.items(), 2):
+        if own < whole:
+            yield (
+                f"robot.contacts: the feet {foot} and {other} are on one leg, whose torques do not "
+                "tell which of them carries: while both do, its load counts twice"
+            )
 
 
 def _hints_on_units(robot: Robot) -> Iterator[str]:

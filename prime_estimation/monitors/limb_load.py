@@ -91,7 +91,7 @@ class LimbLoads:
             return
         regressors = self._regressors.evaluate(*window.motion(-SMOOTHED.nodes))
         for limb, Y in zip(self.limbs, regressors):
-            limb.judge(window, Y)
+            limb.judge(window, Y.reshape(-1, 4))  # eigenpy makes a vector of a single joint's
 
     @property
     def told(self) -> list[LimbLoad]:

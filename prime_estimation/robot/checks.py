@@ -69,7 +69,8 @@ def check_estimated_links(robot: Robot) -> None:
 def check_feet(robot: Robot) -> None:
     """RobotError where a foot is on several links, or on the base: no torque tells its force.
 
-    Or where two contacts are one point: nothing tells which of them carries.
+    Or where two feet are on one link, as torques tell the sum of their forces only, or two contacts
+    are one point: nothing tells which of them carries.
     """
     carriers: dict[str, set] = {}
     points: dict[tuple, str] = {}
@@ -95,5 +96,14 @@ def check_feet(robot: Robot) -> None:
             raise RobotError(
                 f"{robot.name}: foot '{foot}' is on the base ({robot.links[1]}), where no joint "
                 "feels its force",
+                foot,
+            )
+    on_link: dict[int, str] = {}
+    for foot, (joint,) in carriers.items():
+        if (other := on_link.setdefault(joint, foot)) != foot:
+            raise RobotError(
+                f"{robot.name}: the feet '{other}' and '{foot}' are on one link "
+                f"({robot.links[joint]}), whose joints feel the sum of their forces: make them "
+                f"one foot, with 'foot: {other}' in every contact there",
                 foot,
             )

@@ -81,3 +81,13 @@ def test_doctor_asks_about_units(tmp_path, capsys):
     for words in ("FL_HFE: 1.5 rad is 86 degrees", "robot.imu_rotation is", "radius 0.9 m reaches"):
         assert words in hints
     assert hints.count("beyond its joint") == 1
+
+
+def test_doctor_names_feet_that_are_on_one_leg(tmp_path, capsys):
+    path = tmp_path / "solo.yaml"
+    knee = "contacts:\n    - {name: knee, frame: FL_UPPER_LEG, position: [0, 0, -0.16]}"
+    path.write_text(SOLO.format(imu="").replace("contacts:", knee))
+    assert cli.main(["doctor", "--robot", str(path), "--json"]) == 0
+    hints = "\n".join(json.loads(capsys.readouterr().out)["hints"])
+    assert hints.count("on one leg") == 1
+    assert "the feet FL_UPPER_LEG and FL_FOOT are on one leg" in hints

@@ -83,6 +83,14 @@ def test_limbs_lead_to_no_foot_and_no_estimated_link(g1):
     assert [limb.link for limb in LimbLoads(problem_of("g1", HANDS[0])).limbs] == HANDS[1:]
 
 
+def test_a_limb_of_one_joint():
+    """An H1 whose arms branch from its torso."""
+    config = Config.load("h1")
+    h1 = Problem(Robot(replace(config.robot, estimated_links=["pelvis"])), config)
+    assert [limb.link for limb in LimbLoads(h1).limbs] == ["torso_link"]
+    assert told(h1, {}) == {}
+
+
 def test_the_link_that_is_given_the_load_is_doubted_until_the_hands_are_empty(g1):
     place, rng = LoadPlace(g1), np.random.default_rng(1)
     assert place.doubted == frozenset()
