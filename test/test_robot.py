@@ -295,7 +295,9 @@ def test_many_joints_and_nothing_but_their_state_to_estimate():
 
 def test_a_name_that_a_joint_and_a_link_have_is_that_of_the_link():
     same = dict(urdf="example-robot-data:anymal_c", imu_frame="LF_KFE")
-    assert robot(**same).links[robot(**same).imu_joint] == "LF_THIGH"  # which carries the link LF_KFE
+    assert (
+        robot(**same).links[robot(**same).imu_joint] == "LF_THIGH"
+    )  # which carries the link LF_KFE
     locked = robot(**same, locked_joints={"LF_HAA": 0.1}, estimated_links=["LF_HAA"])
     assert locked.nj == 11
     assert locked.estimated_links == ["base"]

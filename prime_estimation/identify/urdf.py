@@ -7,6 +7,7 @@ The moving bodies get the new values, everything else stays as it is.
 
 from __future__ import annotations
 
+import re
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
@@ -14,7 +15,7 @@ import numpy as np
 import pinocchio as pin
 
 from ..errors import RobotError
-from ..robot import Robot, mesh_path, urdf_path
+from ..robot import Robot, mesh_path, urdf_path, urdf_source
 
 
 def patch_urdf(robot: Robot, inertias: dict[str, np.ndarray], out: str | Path) -> list[str]:
@@ -37,7 +38,10 @@ def patch_urdf(robot: Robot, inertias: dict[str, np.ndarray], out: str | Path) -
         RobotError: a URDF that gives the body no link to carry the inertia.
     """
     parser = ET.XMLParser(target=ET.TreeBuilder(insert_comments=True))
-    tree = ET.parse(urdf_path(robot.config), parser)
+    text = urdf_source(urdf_path(robot.config))
+    for prefix, uri in re.findall(r'\sxmlns:(?!ns\d)([\w.-]+)\s*=\s*"([^"]+)"', text):
+        ET.register_namespace(prefix, uri)  # as they are written again
+    tree = ET.ElementTree(ET.fromstring(text, parser))
     links = {element.get("name"): element for element in tree.getroot().iter("link")}
     notices = []
     for name, pi in inertias.items():

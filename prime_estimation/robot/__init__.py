@@ -6,6 +6,7 @@ from .model import GRAVITY
 from .robot import Robot
 from .signed_axes import axis_names, signed_axes
 from .urdf import mesh_path, urdf_path, urdf_text
+from .urdf_source import urdf_source
 
 __all__ = [
     "GRAVITY",
@@ -14,5 +15,6 @@ __all__ = [
     "mesh_path",
     "signed_axes",
     "urdf_path",
+    "urdf_source",
     "urdf_text",
 ]

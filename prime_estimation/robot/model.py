@@ -14,6 +14,7 @@ from ..config.parameters import RobotConfig
 from ..errors import RobotError
 from .urdf import shifted, urdf_path
 from .urdf_checks import check_text
+from .urdf_source import urdf_source
 
 GRAVITY = -float(pin.Model().gravity.linear[2])  # m/s2, downwards in every model
 _JOINT = " (joint)"  # after the name of a joint's frame, where a link has the same name
@@ -60,12 +61,11 @@ def _read(path: Path, config: RobotConfig) -> pin.Model:
             f"{path.stem.removesuffix('.urdf')}.urdf",
             path,
         )
-    check_text(path)
+    text = urdf_source(path)
+    check_text(path, text)
     try:
         root = (pin.JointModelFreeFlyer(),) if config.floating_base else ()
-        if config.joint_offsets:
-            return pin.buildModelFromXML(shifted(path.read_text(), config), *root)
-        return pin.buildModelFromUrdf(str(path), *root)
+        return pin.buildModelFromXML(shifted(text, config), *root)
     except (ValueError, RuntimeError) as error:
         raise RobotError(
             f"{path} is not a usable URDF: {' '.join(str(error).split())}", path

@@ -12,6 +12,7 @@ from urllib.parse import unquote
 
 from ..config.parameters import RobotConfig
 from ..errors import RobotError
+from .urdf_source import urdf_source
 
 
 def urdf_path(config: RobotConfig) -> Path:
@@ -72,7 +73,7 @@ def urdf_text(config: RobotConfig) -> str:
     """
     path = urdf_path(config)
     home = next((folder for folder in path.parents if folder.name == "example-robot-data"), None)
-    text = shifted(path.read_text(), config)
+    text = shifted(urdf_source(path), config)
     return text.replace("package://example-robot-data/", f"{home.as_uri()}/") if home else text
 
 

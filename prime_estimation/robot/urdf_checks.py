@@ -8,25 +8,26 @@ A link whose mass cannot be read, for instance, is taken for one without.
 from __future__ import annotations
 
 import math
-import re
 import xml.etree.ElementTree as ET
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 from ..errors import RobotError
+from .urdf_source import PREFIX, without_comments
 
-# prefixes of elements and attributes, which URDFs of Gazebo use without declaring them
-_PREFIX = re.compile(r"(</?|\s)([A-Za-z_][\w.-]*):(?=[A-Za-z_][\w.-]*[\s=/>])")
-_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)  # with dashes that the parser bears
 _TENSOR = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 
 
-def check_text(path: Path) -> None:
-    """RobotError with the first mistake of a URDF that makes its model another one, or none."""
-    text = _COMMENT.sub("", path.read_text(encoding="utf-8-sig", errors="replace")).lstrip()
+def check_text(path: Path, text: str) -> None:
+    """RobotError with the first mistake of a URDF that makes its model another one, or none.
+
+    Args:
+        path: of the file, for the error.
+        text: of it, as `urdf_source` has it.
+    """
     try:
-        root = ET.fromstring(_PREFIX.sub(r"\1\2_", text))
+        root = ET.fromstring(PREFIX.sub(r"\1\2_", without_comments(text)))
     except ET.ParseError as error:
         raise RobotError(f"{path} is not a usable URDF: it is no XML ({error})", error) from error
     for mistake in _mistakes(root):

@@ -27,7 +27,7 @@ from prime_estimation.identify.reconstruct import estimates, motion
 from prime_estimation.identify.tare import Tare, tare, write_tare
 from prime_estimation.identify.urdf import patch_urdf
 from prime_estimation.io.bag import BagReader
-from prime_estimation.robot import Robot, mesh_path, urdf_path
+from prime_estimation.robot import Robot, mesh_path, urdf_path, urdf_text
 
 
 @pytest.fixture(scope="module")
@@ -119,6 +119,24 @@ def test_an_imu_placed_on_the_link_that_was_identified_does_not_turn_its_inertia
     patch_urdf(robot, now, tmp_path / "new.urdf")
     again = Robot(replace(config, urdf=str(tmp_path / "new.urdf"))).model.inertias[1]
     np.testing.assert_allclose(again.toDynamicParameters(), now["base"], atol=1e-7)
+
+
+@pytest.mark.parametrize(
+    "what", ["<!-- ---- a -- b --->", "<gazebo><foo:x foo:a='1'/></gazebo>", "<!-- Fu\xdf -->"]
+)
+def test_what_the_parser_of_urdfs_bears_ends_no_identification(what, tmp_path):
+    """Dashes in comments, a prefix that nobody declares, another encoding; blanks at the top."""
+    config = Config.load("go2").robot
+    text = urdf_path(config).read_text().replace("</robot>", f"{what}</robot>")
+    (tmp_path / "own.urdf").write_bytes(b"\n" + text.encode("latin-1"))
+    robot = Robot(replace(config, urdf=str(tmp_path / "own.urdf")))
+    assert robot.model == Robot(config).model
+    assert urdf_text(robot.config).count("<link") == text.count("<link")
+    heavier = robot.model.inertias[1] + pin.Inertia.FromBox(0.5, 0.1, 0.05, 0.02)
+    assert patch_urdf(robot, {"base": heavier.toDynamicParameters()}, tmp_path / "new.urdf") == []
+    again = Robot(replace(config, urdf=str(tmp_path / "new.urdf")))
+    assert again.model.inertias[1].isApprox(heavier, 1e-6)
+    assert "foo:x" in (tmp_path / "new.urdf").read_text() or "foo" not in what
 
 
 def test_a_patched_urdf_finds_its_meshes(tmp_path):
