@@ -295,9 +295,8 @@ def test_many_joints_and_nothing_but_their_state_to_estimate():
 
 def test_a_name_that_a_joint_and_a_link_have_is_that_of_the_link():
     same = dict(urdf="example-robot-data:anymal_c", imu_frame="LF_KFE")
-    assert (
-        robot(**same).links[robot(**same).imu_joint] == "LF_THIGH"
-    )  # which carries the link LF_KFE
+    whole = robot(**same)
+    assert whole.links[whole.imu_joint] == "LF_THIGH"  # which carries the link LF_KFE
     locked = robot(**same, locked_joints={"LF_HAA": 0.1}, estimated_links=["LF_HAA"])
     assert locked.nj == 11
     assert locked.estimated_links == ["base"]
@@ -322,4 +321,5 @@ def test_an_imu_that_is_placed_in_the_frame_of_a_link_leaves_the_link_where_it_i
     foot, imu = plain.model.getFrameId("FL_FOOT"), with_imu.imu_frame_id
     assert with_imu.model.frames[foot].placement == plain.model.frames[foot].placement
     assert with_imu.model.frames[imu].placement == with_imu.imu_placement
+    assert list(with_imu.model.inertias) == list(plain.model.inertias)
     assert with_imu.imu_placement != plain.model.frames[foot].placement

@@ -202,9 +202,8 @@ class Robot:
             self.imu_joint, self.imu_placement = frame.parentJoint, place
             # a link of the URDF, or a foot, may be in the frame that is named: it stays there
             own = f"{config.imu_frame} (IMU)"
-            self.imu_frame_id = self.model.addFrame(
-                pin.Frame(own, frame.parentJoint, frame.parentFrame, place, pin.FrameType.SENSOR)
-            )
+            imu = pin.Frame(own, frame.parentJoint, frame.parentFrame, place, pin.FrameType.SENSOR)
+            self.imu_frame_id = self.model.addFrame(imu, False)  # it weighs nothing
         self.mocap_placement = pin.SE3(
             pin.rpy.rpyToMatrix(*config.mocap_rotation), np.array(config.mocap_position)
         )
