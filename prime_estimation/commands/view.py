@@ -16,7 +16,7 @@ from ..config.parameters import Config
 from ..errors import ConfigError, DataError
 from ..nodes.run_node import default_name, stop_on_signals
 from ..robot import Robot
-from ..transport.base import Transport
+from ..transport.base import Transport, check_name
 from ..viz.browser.page import RATE, ViewPage
 from ..viz.browser.record import KINDS, Cut, check_kind, record
 from ..viz.browser.sources import BagSource, ReplaySource, Source, nodes_in
@@ -131,12 +131,25 @@ def _targets(args: argparse.Namespace) -> list[tuple[str | None, str]]:
     """What to show: bag and node; no bag for a node that runs."""
     if args.replay and not args.bag:
         raise ConfigError("--replay needs a recording: prime view RECORDING --robot go2 --replay")
-    asked = [f"/{name.strip('/')}" for name in args.node]
+    asked = [_node(name) for name in args.node]
     if not args.bag:
         return [(None, node) for node in asked or [f"/{default_name('estimator')}"]]
     if args.replay:
         return [(bag, "") for bag in args.bag]
     return [(bag, node) for bag in args.bag for node in asked or nodes_in(bag)]
+
+
+def _node(name: str) -> str:
+    """Full name of a node.
+
+    Raises:
+        ConfigError: no node can have it.
+    """
+    node = f"/{name.strip('/')}"
+    if node == "/":
+        raise ConfigError("--node has no name; give that of a node, such as /prime", name)
+    check_name(node)
+    return node
 
 
 def _configs(args: argparse.Namespace, count: int) -> list[Config]:

@@ -48,6 +48,10 @@ IDENTIFY = ("identify", ".", "--robot", "go2", "--out", "out")
         ((*VIEW, "--speed", "2"), "--speed is of --record"),
         ((*VIEW, "--seconds", "nan"), "--seconds is nan"),
         ((*VIEW, "--start", "nan"), "--start is nan"),
+        (("doctor", "--seconds", "3"), "--seconds is of --bag"),
+        (("doctor", "--robot", "go2", "--topic", "imu=/a"), "--topic is of --bag"),
+        (("doctor", "--config", "changes.yaml"), "--config is of a robot"),
+        (("doctor", "--robot", "go2", "--bag", ""), "is not a bag"),
         ((*IDENTIFY, "--tare", "16", "--held-out", "/nowhere"), "--tare tests nothing"),
     ],
 )

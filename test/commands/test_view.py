@@ -94,6 +94,8 @@ def test_a_recording_of_the_view(bag, tmp_path, capsys):
         (["{bag}", "--robot", "unicorn"], "unicorn"),
         (["absent.mcap", "--robot", "go2"], "absent.mcap"),
         (["{bag}", "--robot", "go2", "--node", "/b"], "has no /b/joint_states, /b/odometry"),
+        (["--robot", "go2", "--node", "/a b"], "'/a b' is no name in a ROS graph"),
+        (["--robot", "go2", "--node", ""], "--node has no name"),
         (["{bag}", "--robot", "go2", "--host", "192.0.2.1"], "nothing can be served at 192.0.2.1"),
         (["{bag}", "--robot", "g1", "--seconds", "20"], "joint_states lacks 29 of 29 joints"),
     ],

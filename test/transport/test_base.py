@@ -24,7 +24,7 @@ def test_names_follow_the_rules_of_ros():
     assert Names("prime").full("imu") == "/imu"
 
 
-@pytest.mark.parametrize("name", ["", "1st", "a-b", "a/b", "a b"])
+@pytest.mark.parametrize("name", ["", "1st", "a-b", "a/b", "a b", "müller"])
 def test_bad_node_name(name):
     with pytest.raises(ConfigError, match="no name for a node"):
         Names(name)
