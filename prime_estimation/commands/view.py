@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import threading
 import time
@@ -18,7 +19,7 @@ from ..nodes.run_node import default_name, stop_on_signals
 from ..robot import Robot
 from ..transport.base import Transport, check_name
 from ..viz.browser.page import RATE, ViewPage
-from ..viz.browser.record import KINDS, Cut, check_kind, record
+from ..viz.browser.record import KINDS, Cut, check_kind, make_place, record
 from ..viz.browser.sources import BagSource, ReplaySource, Source, nodes_in
 from .console import add_progress_argument, progress_bar, say, warn
 from .options import check_seconds
@@ -125,6 +126,8 @@ def _check_unused(args: argparse.Namespace) -> None:
         if getattr(args, name) is not None and not args.record:
             raise ConfigError(f"--{name} is of --record; add --record, or leave it out", name)
     check_seconds(args, "seconds", "start")
+    if not math.isfinite(args.spacing):
+        raise ConfigError(f"--spacing is {args.spacing:g}; give a distance in m", args.spacing)
 
 
 def _targets(args: argparse.Namespace) -> list[tuple[str | None, str]]:
@@ -145,11 +148,8 @@ def _node(name: str) -> str:
     Raises:
         ConfigError: no node can have it.
     """
-    node = f"/{name.strip('/')}"
-    if node == "/":
-        raise ConfigError("--node has no name; give that of a node, such as /prime", name)
-    check_name(node)
-    return node
+    check_name(name)
+    return f"/{name.strip('/')}"
 
 
 def _configs(args: argparse.Namespace, count: int) -> list[Config]:
@@ -251,7 +251,9 @@ def _cut(args: argparse.Namespace) -> Cut:
     rate = RATE if args.rate is None else args.rate
     speed = 1.0 if args.speed is None else args.speed
     duration = float("inf") if args.duration is None else args.duration
-    return Cut(args.start, duration, rate, speed, (int(width), int(height)))
+    cut = Cut(args.start, duration, rate, speed, (int(width), int(height)))
+    make_place(Path(args.record))
+    return cut
 
 
 def _wait_for_data(page: ViewPage, cut: Cut, progress) -> None:

@@ -98,7 +98,7 @@ class Transport(Protocol):
 
 def check_name(name: str) -> None:
     """ConfigError where it is no name of a topic, service, namespace or node with its namespace."""
-    if not _NAME.fullmatch(name):
+    if not (_NAME.fullmatch(name) and name.strip("~/")):
         raise ConfigError(
             f"'{name}' is no name in a ROS graph: letters, digits, underscores between slashes, "
             "no digit first",
@@ -123,7 +123,9 @@ class Names:
                 f"'{node}' is no name for a node: letters, digits and underscores, no digit first",
                 node,
             )
-        for name in (namespace, *(remap or {}), *(remap or {}).values()):
+        if namespace.strip("/"):
+            check_name(namespace)
+        for name in (*(remap or {}), *(remap or {}).values()):
             check_name(name)
         self.node, self.namespace = node, "/" + namespace.strip("/") if namespace.strip("/") else ""
         self._remap = {self._expand(old): self._expand(new) for old, new in (remap or {}).items()}

@@ -37,6 +37,8 @@ def test_bad_node_name(name):
         {"namespace": "/1st"},
         {"remap": {"imu": "my imu"}},
         {"remap": {"i-mu": "x"}},
+        {"remap": {"imu": ""}},
+        {"remap": {"": "imu"}},
     ],
 )
 def test_bad_names_in_the_graph(names):
