@@ -90,7 +90,7 @@ def _add_sources(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="the running node (default: /prime), or of a bag with several these (default: all)",
     )
-    add("--transport", choices=("dds", "ros"), default="dds", help="Cyclone DDS (default) or rclpy")
+    add("--transport", choices=("dds", "ros"), help="Cyclone DDS (default) or rclpy")
     add("--domain", type=int, metavar="N", help="DDS domain (default: ROS_DOMAIN_ID, or 0)")
     add("--sim-time", action="store_true", help="take the time from /clock")
 
@@ -122,6 +122,13 @@ def _check_unused(args: argparse.Namespace) -> None:
         if getattr(args, name) and not args.replay:
             option = name.replace("_", "-")
             raise ConfigError(f"--{option} is of --replay; add --replay, or leave it out", name)
+    for name in ("transport", "domain", "sim_time"):
+        value = getattr(args, name)
+        if args.bag and not (value is None or value is False):  # 0 is given, too
+            option = name.replace("_", "-")
+            raise ConfigError(f"--{option} is of a running node; leave it, or BAG, out", name)
+    if args.seconds and args.record:
+        raise ConfigError("--seconds is of the page; a recording has --duration", args.seconds)
     for name in ("duration", "speed", "rate", "size"):
         if getattr(args, name) is not None and not args.record:
             raise ConfigError(f"--{name} is of --record; add --record, or leave it out", name)
