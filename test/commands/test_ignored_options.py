@@ -24,6 +24,8 @@ IDENTIFY = ("identify", ".", "--robot", "go2", "--out", "out")
         ((*SIMULATE, "--transport", "ros"), "--transport is of --live"),
         ((*SIMULATE, "--push", "0", "0", "0", "5", "1"), "the recording goes from 0 to 1 s"),
         ((*SIMULATE, "--friction", "0.5", "--ground", "friction=0.1"), "friction is given twice"),
+        ((*SIMULATE, "--slope", "95"), "--slope must be 0 to 28.6 degrees, got 95"),
+        ((*SIMULATE, "--slope", "nan"), "--slope must be 0 to 28.6 degrees, got nan"),
         ((*LIVE, "--out", "out"), "--out is for recordings"),
         ((*LIVE, "--motion", "trot"), "--motion is for recordings"),
         ((*WALK, "--off", "6"), "--off 6: the load comes at 6 s"),
