@@ -14,6 +14,7 @@ import yaml
 
 from ..config.files import built_in_robots, is_yaml
 from ..config.parameters import ROS_SECTIONS, Config, ContactConfig, RobotConfig
+from ..errors import ConfigError
 from ..robot import Robot
 
 DESCRIPTION = """Print all parameters of a robot with unit, range and meaning: as YAML that can be
@@ -46,6 +47,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> dict:
     """Prints the configuration; the JSON is the whole of it."""
+    if args.format == "table" and args.config is not None:
+        raise ConfigError(
+            "--config is of yaml and ros: the tables are of the defaults", args.config
+        )
     config = Config.load(args.robot, args.config)
     Robot(config.robot)  # refuses what does not fit its URDF
     formats = {"yaml": _yaml, "ros": _ros, "table": lambda args, config: parameter_tables()}

@@ -30,6 +30,7 @@ EXAMPLES = [
     "prime doctor --bag run.mcap --robot go2",
     "prime doctor --json",
 ]
+SECONDS = 60.0  # of a recording
 OPTIONAL = {
     "mujoco": (
         "simulated robots (prime demo, prime simulate)",
@@ -59,9 +60,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seconds",
         type=float,
-        default=60.0,
         metavar="S",
-        help="of the recording, from its beginning (default: 60)",
+        help=f"of the recording, from its beginning (default: {SECONDS:g})",
     )
     add_topic_argument(parser)
     add_progress_argument(parser)
@@ -76,11 +76,21 @@ def _look_at(args: argparse.Namespace) -> dict:
     return result
 
 
+def _check_unused(args: argparse.Namespace) -> None:
+    """ConfigError where something is said of a recording, or of a robot, that is not given."""
+    for name in ("seconds", "topic"):
+        if getattr(args, name) not in (None, []) and args.bag is None:
+            raise ConfigError(f"--{name} is of --bag; add --bag RUN, or leave it out", name)
+    if args.config is not None and args.robot is None:
+        raise ConfigError("--config is of a robot; add --robot NAME, or leave it out", args.config)
+
+
 def _examine(args: argparse.Namespace) -> dict:
-    if not args.robot:
+    if args.robot is None:
         raise ConfigError(
             "--bag without a robot; give --robot NAME, whose recording it is", args.bag
         )
+    args.seconds = SECONDS if args.seconds is None else args.seconds
     if not args.seconds > 0.0:
         raise ConfigError(f"--seconds must be positive, got {args.seconds:g}", args.seconds)
     from .examination import examine_bag
@@ -90,9 +100,10 @@ def _examine(args: argparse.Namespace) -> dict:
 
 def run(args: argparse.Namespace) -> dict:
     """Collects and prints; PrimeError when something that is needed does not work."""
-    if args.bag:
+    if args.bag is not None:  # also an empty name, of a variable that was not set
         return _examine(args)
-    if args.robot:
+    _check_unused(args)
+    if args.robot is not None:
         return _look_at(args)
     problems: list[str] = []
     result = {

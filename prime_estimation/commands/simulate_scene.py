@@ -142,7 +142,7 @@ def ground_of(args: argparse.Namespace):
 
     given = {FIELD.get(n, n): getattr(args, n) for n in SHORT if getattr(args, n) is not None}
     if "slope" in given:
-        given["slope"] = math.radians(given["slope"])
+        given["slope"] = _radians(given["slope"], Ground)
     kinds = {f.name: type(f.default) for f in fields(Ground)}
     for pair in args.ground:
         name, _, value = pair.partition("=")
@@ -156,6 +156,19 @@ def ground_of(args: argparse.Namespace):
             kind = "a whole number" if kinds[name] is int else "a number"
             raise ConfigError(f"--ground {name}: expected {kind}, got '{value}'", pair) from error
     return Ground(**given)
+
+
+def _radians(slope: float, ground: type) -> float:
+    """An inclination [deg] in radians.
+
+    Raises:
+        ConfigError: the ground has none like it; said in degrees, as it was given.
+    """
+    high = next(f.metadata["high"] for f in fields(ground) if f.name == "slope")
+    if not 0.0 <= math.radians(slope) <= high:
+        upper = math.degrees(high)
+        raise ConfigError(f"--slope must be 0 to {upper:.1f} degrees, got {slope:g}", slope)
+    return math.radians(slope)
 
 
 def _unknown(name: str, ground: type) -> str:

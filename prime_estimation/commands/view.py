@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import threading
 import time
@@ -16,9 +17,9 @@ from ..config.parameters import Config
 from ..errors import ConfigError, DataError
 from ..nodes.run_node import default_name, stop_on_signals
 from ..robot import Robot
-from ..transport.base import Transport
+from ..transport.base import Transport, check_name
 from ..viz.browser.page import RATE, ViewPage
-from ..viz.browser.record import KINDS, Cut, check_kind, record
+from ..viz.browser.record import KINDS, Cut, check_kind, make_place, record
 from ..viz.browser.sources import BagSource, ReplaySource, Source, nodes_in
 from .console import add_progress_argument, progress_bar, say, warn
 from .options import check_seconds
@@ -89,7 +90,7 @@ def _add_sources(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="the running node (default: /prime), or of a bag with several these (default: all)",
     )
-    add("--transport", choices=("dds", "ros"), default="dds", help="Cyclone DDS (default) or rclpy")
+    add("--transport", choices=("dds", "ros"), help="Cyclone DDS (default) or rclpy")
     add("--domain", type=int, metavar="N", help="DDS domain (default: ROS_DOMAIN_ID, or 0)")
     add("--sim-time", action="store_true", help="take the time from /clock")
 
@@ -121,22 +122,41 @@ def _check_unused(args: argparse.Namespace) -> None:
         if getattr(args, name) and not args.replay:
             option = name.replace("_", "-")
             raise ConfigError(f"--{option} is of --replay; add --replay, or leave it out", name)
+    for name in ("transport", "domain", "sim_time"):
+        value = getattr(args, name)
+        if args.bag and not (value is None or value is False):  # 0 is given, too
+            option = name.replace("_", "-")
+            raise ConfigError(f"--{option} is of a running node; leave it, or BAG, out", name)
+    if args.seconds and args.record:
+        raise ConfigError("--seconds is of the page; a recording has --duration", args.seconds)
     for name in ("duration", "speed", "rate", "size"):
         if getattr(args, name) is not None and not args.record:
             raise ConfigError(f"--{name} is of --record; add --record, or leave it out", name)
     check_seconds(args, "seconds", "start")
+    if not math.isfinite(args.spacing):
+        raise ConfigError(f"--spacing is {args.spacing:g}; give a distance in m", args.spacing)
 
 
 def _targets(args: argparse.Namespace) -> list[tuple[str | None, str]]:
     """What to show: bag and node; no bag for a node that runs."""
     if args.replay and not args.bag:
         raise ConfigError("--replay needs a recording: prime view RECORDING --robot go2 --replay")
-    asked = [f"/{name.strip('/')}" for name in args.node]
+    asked = [_node(name) for name in args.node]
     if not args.bag:
         return [(None, node) for node in asked or [f"/{default_name('estimator')}"]]
     if args.replay:
         return [(bag, "") for bag in args.bag]
     return [(bag, node) for bag in args.bag for node in asked or nodes_in(bag)]
+
+
+def _node(name: str) -> str:
+    """Full name of a node.
+
+    Raises:
+        ConfigError: no node can have it.
+    """
+    check_name(name)
+    return f"/{name.strip('/')}"
 
 
 def _configs(args: argparse.Namespace, count: int) -> list[Config]:
@@ -238,7 +258,9 @@ def _cut(args: argparse.Namespace) -> Cut:
     rate = RATE if args.rate is None else args.rate
     speed = 1.0 if args.speed is None else args.speed
     duration = float("inf") if args.duration is None else args.duration
-    return Cut(args.start, duration, rate, speed, (int(width), int(height)))
+    cut = Cut(args.start, duration, rate, speed, (int(width), int(height)))
+    make_place(Path(args.record))
+    return cut
 
 
 def _wait_for_data(page: ViewPage, cut: Cut, progress) -> None:

@@ -5,11 +5,14 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import yaml
 
 from ..errors import ConfigError
+
+_SECTIONS = ("robot", "noise", "estimator", "node")  # of a robot's YAML, and of changes to it
 
 
 def config_dir() -> Path:
@@ -60,8 +63,8 @@ class _Loader(yaml.SafeLoader):
         return super().construct_mapping(node, deep)
 
 
-def read_yaml(path: Path) -> dict:
-    """A YAML mapping; anything else raises ConfigError with the file's name."""
+def read_yaml(path: Path, sections: Sequence[str] = _SECTIONS) -> dict:
+    """A YAML mapping with these sections; anything else raises ConfigError with the file's name."""
     try:
         content = yaml.load(path.read_text(), _Loader)  # noqa: S506 - it is a SafeLoader
     except OSError as error:
@@ -75,9 +78,7 @@ def read_yaml(path: Path) -> dict:
     if content is None:
         return {}
     if not isinstance(content, dict):
-        raise ConfigError(
-            f"{path} must be a mapping with the sections robot, noise, estimator, node", path
-        )
+        raise ConfigError(f"{path} must be a mapping with the sections {', '.join(sections)}", path)
     return content
 
 

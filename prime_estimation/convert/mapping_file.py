@@ -41,7 +41,7 @@ def load_mapping(mapping: str) -> Mapping:
             raise ConfigError(
                 f"no mapping '{mapping}'; there are {known}, or give the path of a YAML file"
             )
-    return mapping_of(read_yaml(path), path.name)
+    return mapping_of(read_yaml(path, [f.name for f in fields(Mapping)]), path.name)
 
 
 def mapping_of(content: dict, source: str = "mapping") -> Mapping:

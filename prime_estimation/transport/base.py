@@ -15,6 +15,7 @@ from typing import Protocol
 from ..errors import ConfigError
 
 Callback = Callable[[object, int], None]  # message, arrival_ns
+_NODE = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _NAME = re.compile(r"(~/|/)?([A-Za-z_]\w*(/[A-Za-z_]\w*)*/?)?", re.ASCII)
 log = logging.getLogger("prime.transport")
 
@@ -95,6 +96,16 @@ class Transport(Protocol):
         """Leave the network."""
 
 
+def check_name(name: str) -> None:
+    """ConfigError where it is no name of a topic, service, namespace or node with its namespace."""
+    if not (_NAME.fullmatch(name) and name.strip("~/")):
+        raise ConfigError(
+            f"'{name}' is no name in a ROS graph: letters, digits, underscores between slashes, "
+            "no digit first",
+            name,
+        )
+
+
 class Names:
     """ROS name rules: `~/x` is below the node, `x` below the namespace, `/x` absolute.
 
@@ -107,18 +118,15 @@ class Names:
     """
 
     def __init__(self, node: str, namespace: str = "", remap: Mapping[str, str] | None = None):
-        if not node.replace("_", "a").isalnum() or node[0].isdigit():
+        if not _NODE.fullmatch(node):
             raise ConfigError(
                 f"'{node}' is no name for a node: letters, digits and underscores, no digit first",
                 node,
             )
-        for name in (namespace, *(remap or {}), *(remap or {}).values()):
-            if not _NAME.fullmatch(name):
-                raise ConfigError(
-                    f"'{name}' is no name in a ROS graph: letters, digits, underscores between "
-                    "slashes, no digit first",
-                    name,
-                )
+        if namespace.strip("/"):
+            check_name(namespace)
+        for name in (*(remap or {}), *(remap or {}).values()):
+            check_name(name)
         self.node, self.namespace = node, "/" + namespace.strip("/") if namespace.strip("/") else ""
         self._remap = {self._expand(old): self._expand(new) for old, new in (remap or {}).items()}
 

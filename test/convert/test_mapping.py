@@ -123,3 +123,10 @@ def test_documentation_is_what_the_code_says(repository):
 def test_example_of_the_documentation(repository):
     written = (repository / "docs" / "convert.md").read_text()
     check_names(mapping_of(yaml.safe_load(re.search(r"```yaml\n(.*?)```", written, re.S)[1])))
+
+
+def test_a_file_that_is_no_mapping_is_told_what_one_has(tmp_path):
+    path = tmp_path / "numbers.yaml"
+    path.write_text("[1, 2]")
+    with pytest.raises(ConfigError, match="with the sections robot, files, joints, imu, mocap"):
+        load_mapping(str(path))

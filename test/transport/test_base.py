@@ -24,7 +24,7 @@ def test_names_follow_the_rules_of_ros():
     assert Names("prime").full("imu") == "/imu"
 
 
-@pytest.mark.parametrize("name", ["", "1st", "a-b", "a/b", "a b"])
+@pytest.mark.parametrize("name", ["", "1st", "a-b", "a/b", "a b", "müller"])
 def test_bad_node_name(name):
     with pytest.raises(ConfigError, match="no name for a node"):
         Names(name)
@@ -37,6 +37,8 @@ def test_bad_node_name(name):
         {"namespace": "/1st"},
         {"remap": {"imu": "my imu"}},
         {"remap": {"i-mu": "x"}},
+        {"remap": {"imu": ""}},
+        {"remap": {"": "imu"}},
     ],
 )
 def test_bad_names_in_the_graph(names):

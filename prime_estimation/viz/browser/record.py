@@ -5,9 +5,11 @@
 from __future__ import annotations
 
 import io
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryFile
 
 import numpy as np
 
@@ -51,9 +53,10 @@ class Cut:
     size: tuple[int, int]
 
     def __post_init__(self):
-        if not all(x > 0 for x in (self.duration, self.rate, self.speed, *self.size)):
+        finite = (self.rate, self.speed, *self.size)
+        if not (self.duration > 0 and all(0 < x < math.inf for x in finite)):
             raise ConfigError(
-                "duration, rate, speed and size of a recording must be positive", self
+                "duration, rate, speed and size of a recording must be positive, and finite", self
             )
 
     @property
@@ -70,6 +73,16 @@ def check_kind(path: Path) -> None:
     """ConfigError for a file that is none of KINDS."""
     if path.suffix not in KINDS:
         raise ConfigError(f"a recording must be one of {', '.join(KINDS)}, got {path.name}", path)
+
+
+def make_place(path: Path) -> None:
+    """Makes the folder of a recording; ConfigError where it cannot be written to."""
+    try:  # minutes before the recording is written; permissions alone do not tell it
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=path.parent):
+            pass
+    except OSError as error:
+        raise ConfigError(f"cannot write {path}: {error.strerror}", path) from error
 
 
 def record(page: ViewPage, path: Path, cut: Cut, progress: Progress) -> int:
