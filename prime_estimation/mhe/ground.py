@@ -32,7 +32,7 @@ from .world_motion import moved_slope
 # slope of a level floor where the cost-to-come holds the place: exact, for slopes that have been
 # corrected since would tell it, and the heading
 EXACT_SLOPE = 1e-6
-SINKS = 1.6  # logarithm of the compliance of ground in which feet go down as they stand
+SINKS = 0.5  # logarithm of the compliance of ground in which feet go down as they stand
 
 
 class Ground:

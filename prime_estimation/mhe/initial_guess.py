@@ -41,7 +41,8 @@ def guess_states(
         ms: measurements of the nodes.
         previous_state: of an estimate that goes on in this batch, or None.
         situation: who carries the robot.
-        floor: without motion capture, feet that nearly lie on a floor stand on one.
+        floor: without motion capture, feet that nearly lie on a floor stand on one; those that do
+            not step always do.
 
     Raises:
         InitializationError: nothing tells the vertical.
@@ -139,7 +140,8 @@ def _stances_off_floor(
     """
     if not batch.located:
         stances = all_stances(loads, soles)
-        return None if floor and slope_of(stances).level else stances
+        stands = floor or np.ptp(soles, axis=0).max() < LIFTED
+        return None if stands and slope_of(stances).level else stances
     told = soles.copy()
     told[:, :, 2] -= batch.rise()[:, None]
     if batch.problem.one_ground or np.ptp(told, axis=0).max() < LIFTED:
