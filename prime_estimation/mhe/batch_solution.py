@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -34,13 +35,11 @@ class Way:
         grip: friction is held, as it always is off a floor. Otherwise it may vanish: feet that
             slide all the time explain the noise of a real robot, whose level is not known yet.
         upright: tilt and biases are held as guessed until the rest has come to its end.
-        floor: feet that nearly lie on a floor stand on one.
     """
 
     soft: float
     grip: bool
     upright: bool = False
-    floor: bool = True
 
 
 def solve_batch(
@@ -60,15 +59,19 @@ def solve_batch(
         _core.SolveError: there is no solution.
         InitializationError: nothing tells the vertical.
     """
-    found = [_solve_batch(problem, ms, previous_state, way, situation)]
-    others = [replace(way, upright=True)]
+    continued = situation.suspended and previous_state is not None
+    guess = guess_states(problem, ms, previous_state, situation)
+    found = [_solve_from(guess, problem, ms, way, situation, continued)]
+    if situation.suspended or not _biased(found[0]):
+        return found[0]
+    with suppress(_core.SolveError):
+        upright = replace(way, upright=True)
+        found.append(_solve_from(guess, problem, ms, upright, situation, continued))
     if any(m.torque is not None for m in ms) and not any(m.mocap for m in ms):
-        others.append(replace(way, floor=False))
-    for other in others if not situation.suspended and _biased(found[0]) else ():
-        try:
-            found.append(_solve_batch(problem, ms, previous_state, other, situation))
-        except _core.SolveError:
-            continue
+        guess = guess_states(problem, ms, previous_state, situation, floor=False)
+        if guess[1] is not None:
+            with suppress(_core.SolveError):
+                found.append(_solve_from(guess, problem, ms, way, situation, continued))
     return min(found, key=lambda window: window.solver.cost)
 
 
@@ -81,18 +84,22 @@ def _biased(window: Window) -> bool:
     return any(np.abs(away[problem.columns(name)]).max() > BIASED for name in TOLD[1:])
 
 
-def _solve_batch(
+def _solve_from(
+    guess: tuple[list[np.ndarray], np.ndarray | None],
     problem: Problem,
     ms: list[Measurement],
-    previous_state: np.ndarray | None,
     way: Way,
     situation: Situation,
+    continued: bool,
 ) -> Window:
-    """The solution to which one way leads; arguments and errors as of `solve_batch`."""
-    xs, footholds = guess_states(problem, ms, previous_state, situation, way.floor)
+    """The solution to which one way leads from a guess of `guess_states`.
+
+    Tilt and velocity are those of an estimate that was still right where it is `continued`.
+    """
+    xs, footholds = guess
     inputs, stamps = batch_inputs(problem, ms, situation), [m.stamp_ns for m in ms]
     uneven, located = footholds is not None, any(m.mocap for m in ms)
-    root = problem.first.root(located, situation.suspended and previous_state is not None, uneven)
+    root = problem.first.root(located, continued, uneven)
     arrival = _core.ActionArrival(problem.state, xs[0], root @ root.T)
     window = Window(problem, arrival, inputs, stamps, xs, located=located)
     free = np.array(arrival.L)

@@ -23,6 +23,7 @@ from prime_estimation.mhe.batch_ground import (
     slope_of,
     stances_of,
 )
+from prime_estimation.mhe.initial_guess import guess_states
 from prime_estimation.mhe.initialization import WAYS
 from prime_estimation.mhe.problem import Problem
 from prime_estimation.mhe.situation import ON_ITS_FEET
@@ -162,26 +163,26 @@ def test_starts_on_legs_that_give_way(walk):
         assert friction > 0.4 and velocity < 0.045
 
 
-@pytest.fixture(scope="module")
-def bumps(tmp_path_factory):
-    """A recording that begins in the middle of a walk on bumps."""
+def on_bumps(folder, height: float, duration: float, seed: int):
+    """A recording of a Go2 with a load that trots on bumps, from the middle of a walk on."""
     pytest.importorskip("mujoco")
     from prime_estimation.simulate import Ground, Payload, run
 
-    load, ground = Payload(2.1, (-0.05, 0.02, 0.1)), Ground(bump_height=0.03)
-    path = tmp_path_factory.mktemp("bumps") / "run"
-    return run("go2", "trot", 2.5, path, payload=load, terrain=ground, seed=201, start=5.0)
+    load, ground = Payload(2.1, (-0.05, 0.02, 0.1)), Ground(bump_height=height)
+    path = folder / "run"
+    return run("go2", "trot", duration, path, payload=load, terrain=ground, seed=seed, start=5.0)
+
+
+@pytest.fixture(scope="module")
+def bumps(tmp_path_factory):
+    """Bumps of 30 mm."""
+    return on_bumps(tmp_path_factory.mktemp("bumps"), 0.03, 2.5, seed=201)
 
 
 @pytest.fixture(scope="module")
 def low_bumps(tmp_path_factory):
-    """A walk on bumps of 12 mm."""
-    pytest.importorskip("mujoco")
-    from prime_estimation.simulate import Ground, Payload, run
-
-    load, ground = Payload(2.1, (-0.05, 0.02, 0.1)), Ground(bump_height=0.012)
-    path = tmp_path_factory.mktemp("low_bumps") / "run"
-    return run("go2", "trot", 6.0, path, payload=load, terrain=ground, seed=202, start=5.0)
+    """Bumps of 12 mm, which nearly look like a floor."""
+    return on_bumps(tmp_path_factory.mktemp("low_bumps"), 0.012, 6.0, seed=202)
 
 
 @pytest.mark.parametrize("lean", [[0.0, 0.0, 0.0], [0.03, -0.04, 0.01], [0.0, 0.13, 0.0]])
@@ -224,10 +225,11 @@ def test_a_solution_whose_biases_no_imu_has_is_not_the_only_one(low_bumps):
     robot = Robot(config.robot)
     last = 100 + config.estimator.start_nodes
     ms = measurements(low_bumps, robot, config, 4.9, mocap=False)[100:last]
-    way = Problem(robot, config), ms, None, WAYS[0], ON_ITS_FEET
-    led_astray = batch_solution._solve_batch(*way)
+    problem = Problem(robot, config)
+    guess = guess_states(problem, ms, None)
+    led_astray = batch_solution._solve_from(guess, problem, ms, WAYS[0], ON_ITS_FEET, False)
     assert batch_solution._biased(led_astray)
-    found = batch_solution.solve_batch(*way)
+    found = batch_solution.solve_batch(problem, ms, None, WAYS[0], ON_ITS_FEET)
     assert not batch_solution._biased(found) and found.solver.cost < led_astray.solver.cost
 
 
