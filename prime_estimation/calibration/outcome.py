@@ -16,6 +16,7 @@ from ..config.parameters import Config
 from ..config.robot_yaml import robot_content
 from ..io.json_text import json_text
 from ..io.trajectory import versions
+from ..io.whole_file import write_whole
 from ..robot import Robot
 from .frank_wolfe import Descent
 from .fusion import FusedOffsets
@@ -31,8 +32,8 @@ class WrittenOutcome:
         """Write <robot>.yaml and calibration.json; returns their paths by kind."""
         folder.mkdir(parents=True, exist_ok=True)
         files = {"yaml": folder / f"{self.robot.name}.yaml", "json": folder / "calibration.json"}
-        files["yaml"].write_text(unfinished_head(self.unfinished) + self.live_yaml())
-        files["json"].write_text(json_text(self.to_dict()) + "\n")
+        write_whole(files["yaml"], unfinished_head(self.unfinished) + self.live_yaml())
+        write_whole(files["json"], json_text(self.to_dict()) + "\n")
         return {kind: str(path) for kind, path in files.items()}
 
 

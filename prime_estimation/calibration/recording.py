@@ -13,7 +13,7 @@ from scipy.spatial.transform import Rotation
 
 from ..contact.detection import ContactFlags
 from ..errors import DataError, RobotError
-from ..io.bag import BagReader
+from ..io.bag import BagReader, named
 from ..recordings.pipeline import Intake
 from ..recordings.refusals import by_reason
 from ..recordings.samples import choose_topics, lowstate_reader, samples_between
@@ -64,6 +64,7 @@ class KinematicRecording:
         noise: standard deviations of single readings, as these tell: encoder, rate (nj,) and gyro
             (3,).
         counts: refused messages and samples by reason.
+        notice: what could not be read of a damaged bag; empty where all was.
     """
 
     name: str
@@ -81,6 +82,7 @@ class KinematicRecording:
     imu_samples: float
     noise: Mapping[str, np.ndarray]
     counts: Mapping[str, int] = field(default_factory=dict)
+    notice: str = ""
 
     def __len__(self) -> int:
         return len(self.stamps_ns)
@@ -97,8 +99,8 @@ def read_recording(
     """Signals of a bag with motion capture.
 
     Raises:
-        DataError: the bag cannot be used, is too short, has gaps, no motion capture, or no foot
-            ever stands or leaves the ground.
+        DataError: the bag cannot be used, is too short, has gaps, no motion capture, no torques,
+            or no foot ever stands or leaves the ground.
     """
     if robot.imu_joint != 1:
         raise RobotError(f"{robot.name}: calibration needs an IMU on the base", robot.config)
@@ -120,8 +122,11 @@ def read_recording(
             told = by_reason({reason: n for reason, n in counts if reason.startswith("mocap")})
             refused = f" ({told})" if told else ""
             raise DataError(f"{bag.path}: no pose of motion capture can be used{refused}", path)
-        counts = intake.counts + bag.undecodable
-    return replace(align(Path(path).name, robot, nodes, samples), counts=dict(counts))
+        if nodes and all(m.torque is None for m in nodes):
+            what = "has no joint torques, which tell calibration when a foot stands"
+            raise DataError(f"{bag.path} {what}: record the effort of joint_states", path)
+        told = dict(counts=dict(intake.counts + bag.undecodable), notice=bag.notice)
+    return replace(align(named(path).name, robot, nodes, samples), **told)
 
 
 def align(name: str, robot: Robot, nodes: list[Measurement], samples: Mapping[type, list]):

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from pathlib import Path
 
 from ..calibration.bilevel import NoiseObjective
 from ..calibration.checkpoint import Checkpoint
@@ -36,6 +35,7 @@ from ..calibration.travel import check_travel
 from ..calibration.workers import DaskWorkers, Here, never
 from ..config.parameters import Config
 from ..errors import RobotError
+from ..io.bag import named
 from ..robot import Robot
 from .console import progress_bar, say_counts
 from .offline import name_among
@@ -63,6 +63,7 @@ def calibrate_kinematic(
             checkpoint.save_run(i, r.result)
     begun = _begun(runs, robot, stop)
     outcome = CalibrationOutcome(robot, config, args.robot, what, noise, begun, fuse(begun))
+    outcome.notices += [r.notice for r in recordings if r.notice]
     outcome.notices += _notices(runs) + [
         f"{r.name}: no foot ever leaves the ground; its offsets are those of this stance"
         for r in recordings
@@ -140,7 +141,7 @@ def _legs(robot: Robot) -> list[Leg]:
 
 
 def _read(args: argparse.Namespace, bag: str, robot: Robot) -> KinematicRecording:
-    with progress_bar(args, f"reading {Path(bag).name}") as progress:
+    with progress_bar(args, f"reading {named(bag).name}") as progress:
         span = (args.begin, args.end)
         found = read_recording(bag, robot, topics=topics_of(args), span=span, progress=progress)
     say_counts(args, found.counts, name_among(args, bag))
@@ -196,6 +197,7 @@ def _held_out(
     """Scores with the model's, the calibrated and the recording's own offsets."""
     robot, fused, noise = outcome.robot, outcome.fused, outcome.noise
     recording = _read(args, args.held_out, robot)
+    outcome.notices += [recording.notice] if recording.notice else []
     task = robot, fused.nominal, noise, outcome.what
     own = _calibrate(args, crew, [recording], task, [None], never)[0]
     tested = {

@@ -19,6 +19,7 @@ from ..calibration.window_segment import WindowSegment, carry_through, look
 from ..calibration.workers import DaskWorkers, Here
 from ..config.parameters import Config
 from ..errors import DataError
+from ..io.bag import named
 from ..recordings.samples import measurements
 from ..robot import Robot
 from .calibration_tables import use_of
@@ -36,8 +37,8 @@ def calibrate_window(
     stop: Callable[[], bool],
 ) -> dict:
     """Find the levels, write the results, print them."""
-    robot = Robot(config.robot)
-    segments = _carried(args, args.bags, robot, config, crew, stop)
+    robot, notices = Robot(config.robot), []
+    segments = _carried(args, args.bags, robot, config, crew, stop, notices)
     with progress_bar(args, "noise") as progress:
         levels = calibrate_levels(
             segments,
@@ -49,15 +50,15 @@ def calibrate_window(
             progress,
             checkpoint.save_levels,
         )
-    names, nodes = [Path(b).name for b in args.bags], [len(s.xs) for s in segments]
-    outcome = WindowOutcome(robot, config, args.robot, names, nodes, levels)
+    names, nodes = [named(b).name for b in args.bags], [len(s.xs) for s in segments]
+    outcome = WindowOutcome(robot, config, args.robot, names, nodes, levels, notices=notices)
     if not levels.converged:
         iterations = len(levels.history)
         outcome.notices.append(f"not converged after {iterations} iterations; --resume goes on")
     if args.held_out and not stop():
-        held = _carried(args, [args.held_out], robot, config, crew, stop)[0]
+        held = _carried(args, [args.held_out], robot, config, crew, stop, notices)[0]
         outcome.held_out = _tested(held, levels)
-        outcome.held_out["run"] = Path(args.held_out).name
+        outcome.held_out["run"] = named(args.held_out).name
     files = outcome.write(out)
     _report(args, outcome)
     say(args, "wrote " + ", ".join(files.values()), use_of(outcome, files))
@@ -71,14 +72,15 @@ def _carried(
     config: Config,
     crew: Here | DaskWorkers,
     stop: Callable[[], bool],
+    notices: list[str],
 ) -> list[WindowSegment]:
-    """First guess of the states of recordings."""
+    """First guess of the states of recordings; `notices` gets what could not be read."""
     span, step, rows = (args.begin, args.end), config.estimator.step, []
     for bag in bags:
         counts: Counter[str] = Counter()
-        options = dict(topics=topics_of(args), span=span, counted=counts.update)
-        with progress_bar(args, f"reading {Path(bag).name}"):
-            ms = measurements(bag, robot, step, mocap=True, **options)
+        told = dict(counted=counts.update, noticed=notices.append)
+        with progress_bar(args, f"reading {named(bag).name}"):
+            ms = measurements(bag, robot, step, topics=topics_of(args), span=span, **told)
         say_counts(args, counts, name_among(args, bag))
         if len(ms) < SHORTEST:
             raise DataError(

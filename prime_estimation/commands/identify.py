@@ -19,6 +19,7 @@ from ..identify.least_squares import baseline
 from ..identify.outcome import Outcome
 from ..identify.single import Run
 from ..identify.tare import tare, tare_joints, write_tare
+from ..io.bag import named
 from ..mhe.joint_parameters import GAINS, chosen
 from ..robot import Robot
 from .console import interruptible, progress_bar, say, say_counts, table, warn
@@ -147,7 +148,7 @@ def _identify_all(
         except Stopped:
             if not runs:
                 raise
-    return runs, [f"{Path(bag).name}: not begun, and left out" for bag in bags[len(runs) :]]
+    return runs, [f"{named(bag).name}: not begun, and left out" for bag in bags[len(runs) :]]
 
 
 def _report(outcome: Outcome, out: Path) -> Path:
@@ -227,7 +228,7 @@ def _tare_joints(args: argparse.Namespace, robot: Robot, live: Config, run: Run)
 def _identify(
     args: argparse.Namespace, bag: str, robot: Robot, config: Config, stop: Callable[[], bool]
 ) -> Run:
-    with progress_bar(args, Path(bag).name) as progress:
+    with progress_bar(args, named(bag).name) as progress:
         run = estimate_run(args, bag, robot, config, progress, stop)
     say_counts(args, run.counts, name_among(args, bag))
     return run

@@ -16,6 +16,7 @@ from tempfile import TemporaryDirectory
 from ..config.parameters import Config
 from ..errors import ConfigError
 from ..identify.single import STEP, Run, identify_run
+from ..io.bag import named
 from ..robot import Robot
 from .console import add_progress_argument
 from .topics import add_span_arguments, add_topic_argument, topics_of
@@ -104,7 +105,7 @@ def write_results(outcome, out: Path, draw: Callable[[object, Path], Path]) -> d
 def name_among(args: argparse.Namespace, bag: str) -> str:
     """Name of a recording, where the verb was given several."""
     several = len(args.bags) > 1 or args.held_out
-    return Path(bag).name if several else ""
+    return named(bag).name if several else ""
 
 
 def estimate_run(

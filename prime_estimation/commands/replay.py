@@ -13,7 +13,7 @@ from pathlib import Path
 from ..config.parameters import Config
 from ..errors import ConfigError, DataError
 from ..evaluation.scores import evaluate
-from ..io.bag import BagReader
+from ..io.bag import BagReader, named
 from ..io.messages import LOCKED_MOVED
 from ..io.topics import ROLES
 from ..io.trajectory import RunFolder
@@ -122,8 +122,7 @@ def _where_it_lies(bag: str) -> str:
 def _out(args: argparse.Namespace) -> Path:
     if args.out:
         return Path(args.out)
-    bag = Path(args.bag)
-    bag = bag if bag.name not in ("", "..") else bag.resolve()  # from inside of its folder
+    bag = named(args.bag)
     name = bag.stem if bag.suffix in (".mcap", ".db3") else bag.name  # a folder's may have points
     return Path(RUNS) / f"{name}.mcap"
 
@@ -195,7 +194,7 @@ def _figures(out: Path, bag: str, folder: RunFolder) -> list[str]:
         return []
     from ..viz.figures import save_figures
 
-    return [str(p) for p in save_figures(out, bag, folder.path / "figures", Path(bag).name)]
+    return [str(p) for p in save_figures(out, bag, folder.path / "figures", named(bag).name)]
 
 
 def _has_truth(bag: str) -> bool:

@@ -15,6 +15,7 @@ from .statistics import (
     check_overlap,
     coverage95,
     rms,
+    settled,
     times,
     worst_second,
     xyz,
@@ -80,7 +81,7 @@ def _foot_figures(
     settle: float,
 ) -> dict:
     """Figures of one foot; coverage while it truly carries load, None where nothing is stated."""
-    keep = (t > t_true[0] + settle) & (t < t_true[-1])
+    keep = settled(t, t_true, settle)
     check_overlap(t[keep], "contact", settle)
     reference = at(t[keep], t_true, centred_mean(t_true, f_true, 2 * NODE, triangular=True))
     error = force[keep] - reference

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.spatial.transform import Slerp
 
 from .motion import Motion
-from .statistics import NODE, at, centred_mean, check_overlap, rms, times, xyz
+from .statistics import NODE, at, centred_mean, check_overlap, rms, settled, times, xyz
 
 PUSHED = 5.0  # N, above which something pushes
 
@@ -26,7 +26,7 @@ def external_figures(
         settle: s at the start that are left out.
     """
     t, t_true = times(messages, start_ns), times(truth, start_ns)
-    keep = (t > t_true[0] + settle) & (t < t_true[-1])
+    keep = settled(t, t_true, settle)
     t = t[keep]
     check_overlap(t, "external wrench", settle)
     mean = centred_mean(t_true, _wrenches(truth), 2 * NODE, triangular=True)

@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..errors import DataError
-from .statistics import NODE, at, check_overlap, times
+from .statistics import NODE, at, check_overlap, settled, times
 
 # share of the joints' motion in which estimate and readings differ: an estimate keeps to its
 # encoders within a few thousandths, another recording of the same gait is off by all of it
@@ -33,12 +33,13 @@ def joint_figures(est: list, ref: dict, start_ns: int, settle: float) -> dict | 
     _check_same_run(est, sensor, names, start_ns)
     t_true, q_true, _ = _joint_arrays(truth, names, start_ns)
     out: dict = {"joints": len(names)}
+    begins = times(est[:1], start_ns)[0]  # of both, for they are compared
     for label, messages in (("estimate", est), ("sensor", sensor)):
         t, q, rate = _joint_arrays(messages, names, start_ns)
         if label == "sensor":
             step = float(np.median(np.diff(t)))  # 0: without stamps of their own
             rate = _trailing_mean(rate, max(1, round(NODE / step)) if step > 0.0 else 1)
-        keep = (t > t_true[0] + settle) & (t < t_true[-1])
+        keep = settled(t, t_true, settle, begins)
         t = t[keep]
         check_overlap(t, "joint", settle)
         true_now = at(t, t_true, q_true)

@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import DataError
-from ..io.bag import BagReader
+from ..io.bag import BagReader, named
 from ..io.messages import stamp_ns
 from ..robot import GRAVITY
 from .contacts import contact_figures
@@ -76,7 +76,7 @@ def evaluate(
             f"{reference} has no /ground_truth/odom: nothing to compare with", reference
         )
     notices += _uncovered(est, ref)
-    result: dict = {"run": Path(reference).name, "missing": [], "notices": notices}
+    result: dict = {"run": named(reference).name, "missing": [], "notices": notices}
     sections = _sections(ref, truth, settle, not _knows_the_world(est))
     for name, (topic, figures) in sections.items():
         if topic not in est:

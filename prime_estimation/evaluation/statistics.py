@@ -22,6 +22,20 @@ def times(messages: list, start_ns: int) -> np.ndarray:
     return np.array([stamp_ns(m.header) - start_ns for m in messages]) * 1e-9
 
 
+def settled(
+    t: np.ndarray, t_true: np.ndarray, settle: float, begins: float | None = None
+) -> np.ndarray:
+    """(n,) bool: times with a truth, later than `settle` after it and the estimate began.
+
+    Args:
+        t: times of the estimate, or of a sensor [s].
+        t_true: those of the truth [s].
+        settle: seconds that are left out.
+        begins: time at which the estimate does [s]; None: t is its own.
+    """
+    return (t > max(t[0] if begins is None else begins, t_true[0]) + settle) & (t < t_true[-1])
+
+
 def check_overlap(t: np.ndarray, what: str, settle: float) -> None:
     """DataError where hardly any sample has a truth."""
     if len(t) < 10:

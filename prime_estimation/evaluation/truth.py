@@ -9,6 +9,7 @@ import math
 from pathlib import Path
 
 from ..errors import DataError
+from ..io.bag import named
 
 
 def load_truth(reference: str | Path, truth_json: str | Path | None = None) -> dict:
@@ -19,7 +20,7 @@ def load_truth(reference: str | Path, truth_json: str | Path | None = None) -> d
     Raises:
         DataError: it is not there, or not the truth of a run.
     """
-    run = Path(reference)
+    run = named(reference)
     # the name of a folder may have a dot
     beside = run.parent / f"{run.name}.json" if run.is_dir() else run.with_suffix(".json")
     candidates = (

@@ -133,16 +133,13 @@ def smooth_forward(
     estimator.problem.one_ground = True  # as the window has it that begins with this guess
     expected = estimator.problem.measurements.expected
     ms = {m.stamp_ns: expected(m) for m in measurements}
-    states, controls, changes, alarms = {}, {}, [], 0
+    states, controls, changes, alarms, before_ns = {}, {}, [], 0, next(iter(ms), 0)
     for k, m in enumerate(ms.values()):
         running = estimator.advance(m) is not None
         restarts, why = estimator.monitors.last_restart
         if restarts > RESTARTS or (restarts and not running and states):
-            raise InitializationError(
-                f"the estimate was lost on the way ({why}). Wrong robot, or wrong sign or unit of "
-                "the torques?",
-                m,
-            )
+            raise InitializationError(_lost(why, estimator, m.stamp_ns - before_ns), m)
+        before_ns = m.stamp_ns
         if running:
             newest = slice(None) if not states else slice(-estimator.window.size - 1, None)
             states.update(zip(estimator.window.stamps[newest], estimator.window.xs[newest]))
@@ -157,3 +154,11 @@ def smooth_forward(
     if len(states) < 2:
         raise InitializationError(f"too few measurements for a start: {len(ms)} nodes", len(ms))
     return ForwardPass(estimator, [ms[t] for t in sorted(states)], states, controls, changes)
+
+
+def _lost(why: str, estimator: Estimator, apart_ns: int) -> str:
+    """What is said of an estimate that is lost at a node, so long after the one before."""
+    hint = "wrong robot, or wrong sign or unit of the torques?"
+    if abs(apart_ns) > 1.5e9 * estimator.config.estimator.step:
+        hint = "choose a part without gaps or a clock that is set, with --from and --to"
+    return f"the estimate was lost on the way ({why}): {hint}"

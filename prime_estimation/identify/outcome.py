@@ -19,6 +19,7 @@ from ..config.parameters import Config
 from ..inertia import inertia_about_com
 from ..io.json_text import json_text
 from ..io.trajectory import versions
+from ..io.whole_file import write_whole
 from ..robot import Robot
 from .fusion import repeatability
 from .joint_yaml import noise_changes, robot_changes
@@ -108,8 +109,8 @@ class Outcome:
             "yaml": folder / f"{self.robot.name}.yaml",
             "json": folder / "identification.json",
         }
-        files["yaml"].write_text(unfinished_head(self.unfinished) + self.live_yaml(urdf))
-        files["json"].write_text(json_text(self.to_dict()) + "\n")
+        write_whole(files["yaml"], unfinished_head(self.unfinished) + self.live_yaml(urdf))
+        write_whole(files["json"], json_text(self.to_dict()) + "\n")
         return {kind: str(path) for kind, path in files.items()}
 
     def live_yaml(self, urdf: Path) -> str:

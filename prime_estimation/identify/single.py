@@ -15,6 +15,7 @@ import numpy as np
 from ..config.parameters import Config
 from ..errors import DataError
 from ..estimator import Estimator
+from ..io.bag import named
 from ..mhe.joint_parameters import chosen
 from ..recordings.samples import measurements
 from ..robot import Robot
@@ -90,14 +91,15 @@ def load(
     topics: Mapping[str, str] | None,
     span: tuple[float, float],
     counted: Callable[[Mapping[str, int]], None] = lambda counts: None,
+    noticed: Callable[[str], None] = lambda notice: None,
 ) -> tuple[list[Measurement], float]:
     """Measurements of a recording that is long enough for an identification.
 
     And the second of the recording at which they begin.
     """
     began: list[float] = []
-    options = dict(mocap=mocap, topics=topics, span=span, counted=counted, began=began.append)
-    ms = measurements(bag, robot, config.estimator.step, **options)
+    options = dict(mocap=mocap, topics=topics, span=span, counted=counted, noticed=noticed)
+    ms = measurements(bag, robot, config.estimator.step, began=began.append, **options)
     if len(ms) < FEWEST_NODES:
         step = config.estimator.step
         raise DataError(
@@ -170,8 +172,8 @@ def identify_run(
             lost. Stopped: before the first iteration.
     """
     _check_links(robot)
-    name, notices, counts = Path(bag).name, [], Counter()
-    ms, first = load(bag, robot, config, mocap, topics, span, counts.update)
+    name, notices, counts = named(bag).name, [], Counter()
+    ms, first = load(bag, robot, config, mocap, topics, span, counts.update, notices.append)
     _check_torques(bag, ms)
     began = time.perf_counter()
     # the sliding window's states are only a guess here: one iteration per node

@@ -17,6 +17,7 @@ from ..config.files import unfinished_head
 from ..config.parameters import Config
 from ..config.robot_yaml import robot_content
 from ..errors import DataError
+from ..io.whole_file import write_whole
 from ..robot import Robot
 from .joint_yaml import noise_changes, robot_changes
 from .joints import JointPosterior
@@ -151,7 +152,8 @@ def write_tare(
     run = f"a run of {found.mass_known:g} kg"
     what = "Torque scale" if isinstance(found, Tare) else "Joint parameters"
     first = f"# {what} and friction from {run} (`prime identify --tare`).\n"
-    path.write_text(unfinished_head(unfinished) + first + yaml.safe_dump(content, sort_keys=False))
+    text = unfinished_head(unfinished) + first + yaml.safe_dump(content, sort_keys=False)
+    write_whole(path, text)
     return path
 
 

@@ -15,6 +15,7 @@ import numpy as np
 import pinocchio as pin
 
 from ..errors import RobotError
+from ..io.whole_file import write_whole
 from ..robot import Robot, mesh_path, urdf_path, urdf_source
 
 
@@ -67,7 +68,7 @@ def patch_urdf(robot: Robot, inertias: dict[str, np.ndarray], out: str | Path) -
     out = Path(out)
     out.parent.mkdir(parents=True, exist_ok=True)
     _keep_meshes(tree.getroot(), urdf_path(robot.config).resolve().parent, out.resolve().parent)
-    tree.write(out, encoding="utf-8", xml_declaration=True)
+    write_whole(out, ET.tostring(tree.getroot(), encoding="utf-8", xml_declaration=True))
     return notices
 
 

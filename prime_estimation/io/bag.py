@@ -22,6 +22,12 @@ from .topics import Topic, describe_topics
 from .typestore import typestore
 
 
+def named(path: str | Path) -> Path:
+    """Path of a recording that ends in its name, as `.` from inside of its folder does not."""
+    path = Path(path).expanduser()
+    return path.resolve() if path.name in ("", "..") else path
+
+
 class BagReader:
     """A recording, read in the order in which the messages arrived.
 

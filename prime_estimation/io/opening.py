@@ -4,7 +4,12 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import sqlite3
+from contextlib import closing
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from rosbags.interfaces import MessageDefinitionFormat
 from rosbags.rosbag2 import Reader
@@ -15,6 +20,8 @@ from .salvage import SalvagedMcap
 from .typestore import typestore
 
 _SUFFIXES = (".mcap", ".db3")
+_PACKED = (".zstd", ".zst")  # of whole files that a recorder compressed
+_OF_URI = "#?%"  # characters that end, or change, the path in SQLite's URIs
 
 
 def open_sources(path: Path) -> tuple[list, str]:
@@ -29,6 +36,8 @@ def open_sources(path: Path) -> tuple[list, str]:
     expected = 0
     if path.is_file() or (path / "metadata.yaml").exists():
         try:
+            if journals := [p.name for p in path.glob("*.db3-wal") if p.stat().st_size]:
+                raise DataError(f"{', '.join(journals)} is not empty", path)
             return [_opened(path)], ""
         except Exception as error:  # noqa: BLE001 - rosbags raises many kinds on damaged files
             reason = one_line(error)
@@ -40,15 +49,17 @@ def open_sources(path: Path) -> tuple[list, str]:
         if path.is_file()
         else sorted((p for p in path.iterdir() if p.suffix in _SUFFIXES), key=_split_number)
     )
+    packed = _packed(path)
     if not files:
-        raise DataError(
-            f"{path} is not a bag: {reason}" + ("" if expected else "; no *.mcap or *.db3 in it"),
-            path,
-        )
+        why = "; ".join(packed) or ("" if expected else "no *.mcap or *.db3 in it")
+        raise DataError(f"{path} is not a bag: {reason}" + (f"; {why}" if why else ""), path)
     sources, losses = _open_files(files)
+    losses = packed + losses
     if not sources or not any(s.message_count for s in sources):
         raise DataError(f"{path} cannot be read: {'; '.join(losses) or reason}", path)
     count = sum(s.message_count for s in sources)
+    if count < expected and not losses:  # files are missing that metadata.yaml names
+        losses = [reason]
     share = f" of {expected}" if expected else ""
     return (
         sources,
@@ -73,10 +84,43 @@ def _open_files(files: list[Path]) -> tuple[list, list[str]]:
     return sources, losses
 
 
+def _packed(path: Path) -> list[str]:
+    """What is said of compressed files of a folder, which only its metadata.yaml would tell of."""
+    packed = sorted(p for p in path.glob("*") if p.suffix in _PACKED) if path.is_dir() else []
+    return [
+        f"{p.name} is compressed: unpack it with zstd -d"
+        for p in packed
+        if p.with_suffix("").suffix in _SUFFIXES and not p.with_suffix("").exists()
+    ]
+
+
 def _opened(path: Path) -> Reader:
+    journal = path.with_name(f"{path.name}-wal")
+    left = path.suffix == ".db3" and journal.is_file() and journal.stat().st_size > 0
+    if left or (path.suffix == ".db3" and set(_OF_URI) & set(str(path))):
+        return _opened_elsewhere(path, journal if left else None)
     reader = Reader(path)
     reader.open()
     return reader
+
+
+def _opened_elsewhere(path: Path, journal: Path | None) -> Reader:
+    """A sqlite3 file by another name, with the messages that a killed recorder left in its journal.
+
+    SQLite is told that files do not change, and leaves out the journal. An open file needs no name.
+    """
+    with TemporaryDirectory() as folder:
+        other = Path(folder) / "bag.db3"
+        if journal is None:
+            os.symlink(path.resolve(), other)
+        else:
+            shutil.copyfile(path, other)
+            shutil.copyfile(journal, other.with_name(f"{other.name}-wal"))
+            with closing(sqlite3.connect(other)) as database:
+                database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        reader = Reader(other)
+        reader.open()
+        return reader
 
 
 def _split_number(path: Path) -> tuple[int, str]:

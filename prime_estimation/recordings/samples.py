@@ -184,6 +184,7 @@ def measurements(
     progress: Callable[[float], None] = lambda fraction: None,
     counted: Callable[[Mapping[str, int]], None] = lambda counts: None,
     began: Callable[[float], None] = lambda second: None,
+    noticed: Callable[[str], None] = lambda notice: None,
     **options,
 ) -> list[Measurement]:
     """All measurements of a bag, one per node.
@@ -200,6 +201,7 @@ def measurements(
         counted: called at the end with what was refused, by reason.
         began: called with the second of the bag at which the first measurement is: sensors may
             begin later than other topics.
+        noticed: called with a line about what could not be read of a damaged bag.
         options: of the synchronizer.
 
     Raises:
@@ -219,6 +221,8 @@ def measurements(
                 if len(out) % 50 == 0:
                     progress(share)
         _check(bag, intake, step, out)
+        if bag.notice:
+            noticed(bag.notice)
         counted(intake.counts + bag.undecodable)
         return out
 

@@ -138,6 +138,20 @@ def test_motion_capture_that_comes_rarely(recorded_runs, tmp_path, capfd):
     assert "poses in 3.0 s; calibration needs 10 a second" in told and told.count("\n") == 1
 
 
+def test_a_recording_without_torques(recorded_runs, tmp_path):
+    """Nothing else tells calibration when a foot stands."""
+    without = tmp_path / "without.mcap"
+    with BagReader(recorded_runs / "go2_bent_walk") as bag, BagWriter(without) as writer:
+        last = bag.start_ns + 2 * 10**9
+        for topic, arrival_ns, message in bag.messages(("/joint_states", "/imu", "/mocap/pose")):
+            if topic == "/joint_states":
+                message = replace(message, effort=np.zeros(0))
+            if arrival_ns < last:
+                writer.write(topic, arrival_ns, message)
+    with pytest.raises(DataError, match="without.mcap has no joint torques, which tell"):
+        read_recording(without, Robot.load("go2"))
+
+
 def test_bags_of_two_robots(recorded_runs, tmp_path, capfd):
     bags = [str(recorded_runs / name) for name in ("go2_nominal", "go1_nominal")]
     options = ["--robot", "go2", "--to", "5", "--workers", "1", "--out", str(tmp_path)]

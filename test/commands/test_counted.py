@@ -46,3 +46,26 @@ def test_refused_samples_are_counted(verb, spoilt, tmp_path, capsys, monkeypatch
     assert cli.main([name, str(spoilt), "--robot", "go2", *options, "--no-progress"]) == 0
     counted = [s for s in capsys.readouterr().out.splitlines() if s.startswith("counted: ")]
     assert len(counted) == 1 and f"{REFUSED} 3" in counted[0]
+
+
+@pytest.mark.parametrize(
+    "verb",
+    [
+        ("replay", "--out", "{out}.mcap"),
+        ("identify", "--out", "{out}"),
+        ("reconstruct", "--out", "{out}"),
+        ("calibrate", "--what", "mocap", "--out", "{out}"),
+        ("calibrate", "--estimator", "window", "--iterations", "1", "--workers", "1"),
+    ],
+    ids=lambda verb: "-".join(verb[:3:2]),
+)
+def test_what_a_damaged_recording_lacks_is_said(verb, spoilt, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    damaged, whole = tmp_path / "damaged.mcap", spoilt.read_bytes()
+    damaged.write_bytes(whole[: int(0.9 * len(whole))])
+    name, *options = verb
+    options = [option.format(out=tmp_path / "out") for option in options]
+    options += [] if "--out" in options else ["--out", str(tmp_path / "out")]
+    assert cli.main([name, str(damaged), "--robot", "go2", *options, "--no-progress"]) == 0
+    told = [s for s in capsys.readouterr().err.splitlines() if "is damaged" in s]
+    assert len(told) == 1 and told[0].startswith("warning: ") and "breaks off" in told[0]

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -20,7 +21,7 @@ from prime_estimation.evaluation.motion import odometry_figures
 from prime_estimation.evaluation.scores import evaluate, speed_figures
 from prime_estimation.evaluation.truth import load_truth
 from prime_estimation.io import to_messages as outbound
-from prime_estimation.io.bag import BagWriter
+from prime_estimation.io.bag import BagWriter, named
 from prime_estimation.io.typestore import typestore
 from prime_estimation.output_messages import Outputs
 from prime_estimation.robot import Robot
@@ -284,6 +285,17 @@ def test_the_truth_of_a_run_whose_name_has_a_dot(tmp_path):
     assert load_truth(tmp_path / "trot_0.5" / "run.mcap") == {"name": "trot_0.5"}
 
 
+def test_a_run_is_named_from_inside_of_its_folder(tmp_path, monkeypatch):
+    (run := tmp_path / "trot").mkdir()
+    (tmp_path / "trot.json").write_text(json.dumps({"name": "trot"}))
+    monkeypatch.chdir(run)
+    assert load_truth(".") == {"name": "trot"}
+    (run / "sub").mkdir()
+    monkeypatch.chdir(run / "sub")
+    assert load_truth("..") == {"name": "trot"}
+    assert named("..").name == "trot" and named("run.mcap") == Path("run.mcap")
+
+
 def test_a_truth_that_is_none(tmp_path):
     path = tmp_path / "truth.json"
     path.write_text("[1, 2]")
@@ -376,6 +388,36 @@ def test_an_estimate_of_another_recording(robot):
     assert joint_figures(joint_states(robot, 0.02), ref, START, 0.0)
     with pytest.raises(DataError, match="of another recording"):
         joint_figures(joint_states(robot, 1.0), ref, START, 0.0)
+
+
+def test_what_is_left_out_begins_with_the_estimate(robot, reference, tmp_path):
+    """Of one that begins 3 s into the run, and is wrong for a second: in all figures."""
+    out = tmp_path / "late.mcap"
+    with BagWriter(out) as bag:
+        outputs = Outputs(robot, EstimatorConfig(), bag.message_class)
+        for k in range(300, 790):
+            t, wrong = k / 100, 100.0 * (k < 400)
+            position, rotation = true_pose(t)
+            force = true_force(t - 0.01) + wrong
+            foot = ContactEstimate(
+                "FL_foot", np.zeros(3), force, np.eye(3), 1.0, ContactState.STICKING
+            )
+            estimate = make_estimate(
+                robot,
+                START + k * 10_000_000,
+                position_world=position + wrong,
+                quat_world_base=rotation.as_quat(),
+                joint_position=joints(robot, t) + 1e-3 * wrong,
+                joint_velocity=(joints(robot, t) - joints(robot, t - 0.01)) / 0.01,
+                contacts=(foot,),
+            )
+            for topic, message in outputs.messages(estimate):
+                stamp = estimate.stamp_ns
+                bag.write(topic if topic.startswith("/") else f"/prime/{topic}", stamp, message)
+    found = evaluate(out, reference, settle=1.5)
+    assert found["odometry"]["position_rmse_m"] < 1e-3
+    assert found["joints"]["estimate"]["position_rmse_rad"] < 1e-3
+    assert found["contacts"]["FL_foot"]["force_rmse_N"] < 10.0  # the touch-downs' share
 
 
 def test_what_is_cut_off_is_said(tmp_path, robot, reference):

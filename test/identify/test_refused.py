@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import pytest
+from helpers.spoiling import write
 
 from prime_estimation import cli
 
@@ -70,3 +71,13 @@ def test_other_payloads_in_one_identification(recording, tmp_path, refused):
 
 def test_no_bag(tmp_path, refused):
     assert "no such bag" in refused(tmp_path / "nothing", "--robot", "go2")
+
+
+def test_a_clock_that_is_set_is_not_the_torques_fault(recording, tmp_path, refused):
+    def spoil(topic, seconds, message):
+        message.header.stamp.sec -= 5 * (seconds > 1.5)
+        return message
+
+    told = refused(write(tmp_path / "set.mcap", recording, spoil), "--robot", "go2")
+    assert "s before the newest): choose a part without gaps or a clock that is set" in told
+    assert "torques" not in told

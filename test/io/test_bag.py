@@ -7,8 +7,11 @@ Damaged ones give what is left, or one clear error.
 
 from __future__ import annotations
 
+from shutil import copyfile
+
 import numpy as np
 import pytest
+import yaml
 from rosbags.highlevel import AnyReader
 from rosbags.rosbag2 import CompressionFormat, CompressionMode, StoragePlugin, Writer
 
@@ -273,3 +276,89 @@ def test_a_path_below_the_home_of_the_user(tmp_path, monkeypatch):
     write_with_rosbags(tmp_path / "run", StoragePlugin.MCAP)
     with BagReader("~/run") as bag:
         assert bag.message_count
+
+
+def in_splits(tmp_path):
+    """Folder of a recording in three files, its metadata.yaml as rosbag2 writes it."""
+    store, folder, told = typestore(), tmp_path / "splits", []
+    folder.mkdir()
+    for part in range(3):
+        of = tmp_path / f"run_{part}"
+        with Writer(of, version=8, storage_plugin=StoragePlugin.MCAP) as writer:
+            connection = writer.add_connection(
+                "/mocap/pose", "geometry_msgs/msg/PoseStamped", typestore=store
+            )
+            for i in range(100 * part, 100 * part + 100):
+                data = store.serialize_cdr(pose(i), connection.msgtype)
+                writer.write(connection, START + i * 1000, data)
+        told.append(yaml.safe_load((of / "metadata.yaml").read_text()))
+        for file in of.glob("run_*"):
+            file.rename(folder / file.name)
+    bag = told[0]["rosbag2_bagfile_information"]
+    bag["relative_file_paths"] = sorted(p.name for p in folder.iterdir())
+    bag["message_count"] = bag["topics_with_message_count"][0]["message_count"] = 300
+    bag["files"] = []
+    (folder / "metadata.yaml").write_text(yaml.safe_dump(told[0]))
+    return folder
+
+
+@pytest.mark.parametrize("lost", ["run_0.mcap", "run_1.mcap", "run_2.mcap"])
+def test_a_file_that_is_missing_is_said(tmp_path, lost):
+    folder = in_splits(tmp_path)
+    with BagReader(folder) as bag:
+        assert [m.pose.position.x for *_, m in bag.messages()] == list(range(300))
+        assert bag.notice == ""
+    (folder / lost).unlink()
+    with BagReader(folder) as bag:
+        assert sum(1 for _ in bag.messages()) == 200
+        assert lost in bag.notice and "recovered 200 of 300 messages" in bag.notice
+
+
+def test_files_that_a_killed_recorder_compressed_are_said(tmp_path):
+    """It writes metadata.yaml at its end, and compresses a file when it begins the next."""
+    folder = in_splits(tmp_path)
+    (folder / "metadata.yaml").unlink()
+    for name in ("run_0.mcap", "run_1.mcap"):
+        (folder / name).rename(folder / f"{name}.zstd")
+    with BagReader(folder) as bag:
+        assert sum(1 for _ in bag.messages()) == 100
+        assert "run_0.mcap.zstd is compressed: unpack it" in bag.notice
+    (folder / "run_2.mcap").unlink()
+    with pytest.raises(DataError, match=r"run_1.mcap.zstd is compressed: unpack it with zstd -d"):
+        BagReader(folder)
+
+
+@pytest.mark.parametrize("metadata", [True, False])
+def test_messages_in_the_journal_of_a_killed_recorder(tmp_path, metadata):
+    """Preset `resilient` of rosbag2: what was written last is beside the database."""
+    import sqlite3
+
+    whole = write_with_rosbags(tmp_path / "bag", StoragePlugin.SQLITE3)
+    (killed := tmp_path / "killed").mkdir()
+    database = sqlite3.connect(whole / "bag.db3")
+    database.execute("PRAGMA journal_mode=WAL")
+    database.execute("PRAGMA wal_autocheckpoint=0")
+    rows = database.execute("SELECT * FROM messages WHERE id > 150").fetchall()
+    database.execute("DELETE FROM messages WHERE id > 150")
+    database.commit()
+    database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    database.executemany("INSERT INTO messages VALUES (?, ?, ?, ?)", rows)
+    database.commit()
+    for name in ("bag.db3", "bag.db3-wal", *(["metadata.yaml"] if metadata else [])):
+        copyfile(whole / name, killed / name)
+    database.close()
+    before = {p.name: p.read_bytes() for p in killed.iterdir()}
+    for path in (killed, killed / "bag.db3"):
+        with BagReader(path) as bag:
+            assert [m.pose.position.x for *_, m in bag.messages()] == list(range(COUNT))
+            assert (bag.message_count, bag.notice) == (COUNT, "")
+    assert {p.name: p.read_bytes() for p in killed.iterdir()} == before
+
+
+@pytest.mark.parametrize("name", ["run #2", "why?", "100%41"])
+def test_a_sqlite_bag_in_a_folder_of_any_name(tmp_path, name):
+    folder = write_with_rosbags(tmp_path / "bag", StoragePlugin.SQLITE3).rename(tmp_path / name)
+    for path in (folder, folder / "bag.db3"):
+        with BagReader(path) as bag:
+            assert sum(1 for _ in bag.messages()) == COUNT
+            assert bag.notice == ""
