@@ -186,7 +186,7 @@ def _tare(
     path = write_tare(found, robot, live, args.robot, args.out, found_run.unfinished)
     for notice in found_run.notices:
         warn(notice)
-    result = {**asdict(found), "files": {"yaml": str(path)}}
+    result = {**asdict(found), "notices": found_run.notices, "files": {"yaml": str(path)}}
     rows = {
         "torque scale": [found.torque_scale, found.torque_scale_stddev],
         "friction": [found.friction, found.friction_stddev],
@@ -207,7 +207,8 @@ def _tare_joints(args: argparse.Namespace, robot: Robot, live: Config, run: Run)
     live = live.updated({"estimator": {"joint_parameters": ""}})
     path = write_tare(found, robot, live, args.robot, args.out, run.unfinished)
     quantities = found.joints.quantities()
-    for notice in [*run.notices, *joint_notices(found.joints)]:
+    notices = [*run.notices, *joint_notices(found.joints)]
+    for notice in notices:
         warn(notice)
     say(args, joint_table(found.joints, f"tare with {found.mass_known:g} kg"))
     say(
@@ -221,6 +222,7 @@ def _tare_joints(args: argparse.Namespace, robot: Robot, live: Config, run: Run)
         "friction_stddev": found.friction_stddev,
         "mass_before": found.mass_before,
         "mass_known": found.mass_known,
+        "notices": notices,
         "files": {"yaml": str(path)},
     }
 

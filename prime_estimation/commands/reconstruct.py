@@ -52,6 +52,7 @@ def run(args: argparse.Namespace) -> dict:
         "friction": found.friction[0],
         "counts": dict(found.counts),
         "fit": fit,
+        "notices": found.notices,
     }
     result["files"] = {"npz": str(out / "motion.npz"), "mcap": str(out / "motion.mcap")}
     rows = {k: v for k, v in fit.items() if isinstance(v, float)}

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -66,6 +67,9 @@ def test_what_a_damaged_recording_lacks_is_said(verb, spoilt, tmp_path, capsys, 
     name, *options = verb
     options = [option.format(out=tmp_path / "out") for option in options]
     options += [] if "--out" in options else ["--out", str(tmp_path / "out")]
-    assert cli.main([name, str(damaged), "--robot", "go2", *options, "--no-progress"]) == 0
-    told = [s for s in capsys.readouterr().err.splitlines() if "is damaged" in s]
+    assert cli.main([name, str(damaged), "--robot", "go2", *options, "--json"]) == 0
+    out, err = capsys.readouterr()
+    told = [s for s in err.splitlines() if "is damaged" in s]
     assert len(told) == 1 and told[0].startswith("warning: ") and "breaks off" in told[0]
+    found = json.loads(out)
+    assert told[0].removeprefix("warning: ") in (found.get("notices") or found["notice"])
