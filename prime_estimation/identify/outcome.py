@@ -122,7 +122,7 @@ class Outcome:
             for q in self.posterior.quantities(link)[:4]:
                 low, high = q.interval
                 lines.append(
-                    f"#   {link} {q.name}: {q.value:.5g} [{low:.5g}, {high:.5g}] {q.unit}"
+                    f"#   {link} {q.name}: {q.reported:.5g} [{low:.5g}, {high:.5g}] {q.unit}"
                     + ("" if q.observable else ", not observable")
                 )
         if self.joints is not None:

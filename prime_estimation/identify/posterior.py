@@ -26,8 +26,8 @@ _TENSOR = ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))
 class Quantity:
     """Number of a data sheet (mass, com, tensor about the com; link axes) with its 95 % interval.
 
-    `stddev` = root of `statistical`^2 + `systematic`^2. A quantity that is not observable has the
-    prior's value and interval.
+    `stddev` = root of `statistical`^2 + `systematic`^2. A quantity that is not observable is
+    reported with the prior's value and interval.
     """
 
     link: str
@@ -42,17 +42,21 @@ class Quantity:
     observable: bool
 
     @property
+    def reported(self) -> float:
+        """Value, the prior's where it is not observable: the middle of the interval."""
+        return self.value if self.observable else self.prior
+
+    @property
     def interval(self) -> tuple[float, float]:
         """95 % interval."""
-        centre, stddev = (
-            (self.value, self.stddev) if self.observable else (self.prior, self.prior_stddev)
-        )
-        return centre - HALF_WIDTH_95 * stddev, centre + HALF_WIDTH_95 * stddev
+        width = HALF_WIDTH_95 * (self.stddev if self.observable else self.prior_stddev)
+        return self.reported - width, self.reported + width
 
     def to_dict(self) -> dict:
         """Plain values for JSON."""
         return {
             **{k: getattr(self, k) for k in self.__dataclass_fields__},
+            "value": self.reported,
             "interval": list(self.interval),
         }
 

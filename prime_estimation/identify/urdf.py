@@ -15,8 +15,12 @@ import numpy as np
 import pinocchio as pin
 
 from ..errors import RobotError
+from ..inertia import inertia_about_com
 from ..io.whole_file import write_whole
 from ..robot import Robot, mesh_path, urdf_path, urdf_source
+
+# smallest second moment of a body, of its largest: nine digits of a text keep it above zero
+LEAST_MOMENT = 1e-6
 
 
 def patch_urdf(robot: Robot, inertias: dict[str, np.ndarray], out: str | Path) -> list[str]:
@@ -57,14 +61,16 @@ def patch_urdf(robot: Robot, inertias: dict[str, np.ndarray], out: str | Path) -
             (m.act(i).toDynamicParameters() for n, m, i in parts if n != carrier[0]), np.zeros(10)
         )
         if not _physical(rest):
-            notices.append(
-                f"{name}: the links fixed to it weigh more than was identified; their inertia is "
-                f"now part of {carrier[0]}"
+            why = (
+                "the links fixed to it weigh more than was identified"
+                if rest[0] <= 0.0
+                else "without the links fixed to it, what was identified is no physical body"
             )
+            notices.append(f"{name}: {why}; their inertia is now part of {carrier[0]}")
             for other, _, _ in parts:
                 links[other].remove(links[other].find("inertial"))
             rest = np.array(pi)
-        _write(links[carrier[0]], carrier[1].actInv(pin.Inertia.FromDynamicParameters(rest)))
+        _write(links[carrier[0]], carrier[1].actInv(_readable(rest)))
     out = Path(out)
     out.parent.mkdir(parents=True, exist_ok=True)
     _keep_meshes(tree.getroot(), urdf_path(robot.config).resolve().parent, out.resolve().parent)
@@ -135,6 +141,18 @@ def _write(link: ET.Element, body: pin.Inertia) -> None:
         "izz": i[2, 2],
     }
     ET.SubElement(element, "inertia", **{k: _text(v) for k, v in values.items()})
+
+
+def _readable(pi: np.ndarray) -> pin.Inertia:
+    """The body, which still is one when its numbers have been rounded."""
+    body, tensor = pin.Inertia.FromDynamicParameters(pi), inertia_about_com(pi)
+    moments, axes = np.linalg.eigh(0.5 * np.trace(tensor) * np.eye(3) - tensor)
+    least = LEAST_MOMENT * moments[-1]
+    if moments[0] >= least:
+        return body
+    moments = np.maximum(moments, least)
+    second = axes * moments @ axes.T
+    return pin.Inertia(body.mass, body.lever, moments.sum() * np.eye(3) - second)
 
 
 def _physical(pi: np.ndarray) -> bool:

@@ -196,7 +196,33 @@ def test_a_body_lighter_than_what_is_fixed_to_it(tmp_path):
     light = pin.Inertia.FromBox(0.05, 0.1, 0.1, 0.1)
     notices = patch_urdf(robot, {"base": light.toDynamicParameters()}, tmp_path / "new.urdf")
     again = Robot(replace(config.robot, urdf=str(tmp_path / "new.urdf")))
-    assert len(notices) == 1 and again.model.inertias[1].mass == pytest.approx(0.05)
+    assert len(notices) == 1 and "weigh more than was identified" in notices[0]
+    assert again.model.inertias[1].mass == pytest.approx(0.05)
+
+
+def test_a_body_on_the_edge_of_what_is_physical_can_be_read_again(tmp_path):
+    """As where no motion tells a moment of inertia: the text has nine digits."""
+    config, notices = Config.load("ricmonk"), []
+    robot = Robot(config.robot)
+    link = robot.estimated_links[0]
+    now = robot.model.inertias[robot.link_joint(link)]
+    for seed in range(20):
+        turn = pin.exp3(np.random.default_rng(seed).normal(size=3))
+        axes = turn @ np.diag([3e-3, 5e-3, 0.0]) @ turn.T  # second moments of a plate
+        plate = pin.Inertia(2.0 * now.mass, now.lever, np.trace(axes) * np.eye(3) - axes)
+        out = tmp_path / f"{seed}.urdf"
+        notices += patch_urdf(robot, {link: plate.toDynamicParameters()}, out)
+        again = Robot(replace(config.robot, urdf=str(out)))
+        assert again.model.inertias[robot.link_joint(link)].isApprox(plate, 1e-5)
+    assert notices and not any("weigh more" in notice for notice in notices)
+
+
+@pytest.mark.parametrize("observable", [True, False])
+def test_what_is_reported_lies_in_its_interval(observable):
+    q = Quantity("base", "Ixx", "kg m2", 0.06, 0.005, 0.004, 0.003, 0.025, 0.01, observable)
+    low, high = q.interval
+    assert low < q.reported < high
+    assert q.to_dict()["value"] == q.reported == (0.06 if observable else 0.025)
 
 
 def test_tare_finds_the_scale_of_the_torques(run, tmp_path):
