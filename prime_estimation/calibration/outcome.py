@@ -47,7 +47,7 @@ class CalibrationOutcome(WrittenOutcome):
         noise: shipped covariances.
         runs: one per recording. fused: offsets of all together.
         descent: noise covariances; None where they were not asked for.
-        told: blocks by name, whether the trajectory's error tells them.
+        told: blocks by name, whether the trajectory's error tells them; empty after a Ctrl-C.
         held_out: scores of a recording that was not used, by whose offsets they are.
         notices: what the user should know.
     """
@@ -91,7 +91,7 @@ class CalibrationOutcome(WrittenOutcome):
                     "after": stddev.tolist(),
                     "correlation": float(np.abs(correlation).max()),
                     "covariance": S.tolist(),
-                    "observable": self.told.get(name, False),
+                    "observable": self.told.get(name),
                 }
             )
         return out
@@ -194,6 +194,11 @@ class CalibrationOutcome(WrittenOutcome):
         return pin.SE3(
             placement.rotation @ turn.T, placement.translation - np.array(config.imu_position)
         )
+
+
+def observable_in_words(observable: bool | None) -> str:
+    """What is said beside a covariance block; nothing where it is observable."""
+    return {True: "", False: "not observable", None: "not examined"}[observable]
 
 
 def _numbers(values: np.ndarray) -> list[float]:

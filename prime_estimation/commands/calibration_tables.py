@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from rich.table import Table
 
-from ..calibration.outcome import CalibrationOutcome, WrittenOutcome
+from ..calibration.outcome import CalibrationOutcome, WrittenOutcome, observable_in_words
 from .console import say, table, warn
 
 
@@ -55,7 +55,7 @@ def _noise_table(outcome: CalibrationOutcome) -> Table:
     rows = {}
     for row in outcome.noise_rows():
         before, after = (" ".join(f"{v:.3g}" for v in row[k]) for k in ("before", "after"))
-        told = "" if row["observable"] else "not observable"
+        told = observable_in_words(row["observable"])
         rows[f"{row['name']} [{row['unit']}]"] = [before, after, f"{row['correlation']:.2f}", told]
     d = outcome.descent
     state = "gap closed" if d.converged else "gap still open"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..calibration.outcome import CalibrationOutcome
+from ..calibration.outcome import CalibrationOutcome, observable_in_words
 from ..evaluation.statistics import HALF_WIDTH_95
 from .identification import STYLE, _e, _figure, _table
 
@@ -89,7 +89,7 @@ def _noise(outcome: CalibrationOutcome) -> str:
     for r in outcome.noise_rows():
         before, after = (" ".join(f"{v:.3g}" for v in r[k]) for k in ("before", "after"))
         name = f"{_e(r['name'])} [{_e(r['unit'])}]"
-        told = "" if r["observable"] else "not observable"
+        told = observable_in_words(r["observable"])
         rows.append([name, before, after, f"{r['correlation']:.2f}", told])
     return _table(["standard deviations", "before", "after", "largest correlation", ""], rows)
 

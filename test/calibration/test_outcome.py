@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 import yaml
 
+from prime_estimation.calibration.frank_wolfe import Descent
 from prime_estimation.calibration.fusion import FusedOffsets
 from prime_estimation.calibration.leg_kinematics import Leg
 from prime_estimation.calibration.noise import NoiseModel
 from prime_estimation.calibration.offsets import OffsetPriors, Offsets
-from prime_estimation.calibration.outcome import CalibrationOutcome
+from prime_estimation.calibration.outcome import CalibrationOutcome, observable_in_words
 from prime_estimation.config.parameters import Config
 from prime_estimation.robot import Robot
 
@@ -26,6 +27,19 @@ def found(robot: Robot, feet: np.ndarray) -> FusedOffsets:
     covariance = 1e-6 * np.eye(len(free))
     prior = nominal.stddev(OffsetPriors())[free]
     return FusedOffsets(offsets, nominal, free, feet.ravel(), covariance, 0.0 * covariance, prior)
+
+
+def test_a_block_that_ctrl_c_left_unexamined_is_not_unobservable():
+    config = Config.load("go2")
+    robot = Robot(config.robot)
+    noise, fused = NoiseModel.of(config, 3, False), found(robot, np.zeros((4, 3)))
+    outcome = CalibrationOutcome(robot, config, "go2", ["noise"], noise, [], fused)
+    outcome.descent = Descent(noise, 1.0, 1.0, [], False, 1.0)
+    words = {observable_in_words(row["observable"]) for row in outcome.noise_rows()}
+    assert words == {"not examined"}
+    outcome.told = dict.fromkeys(noise.blocks, False)
+    words = {observable_in_words(row["observable"]) for row in outcome.noise_rows()}
+    assert words == {"not observable"}
 
 
 @pytest.mark.parametrize("locked", [{}, {"left_knee_joint": 0.4}])
