@@ -13,6 +13,7 @@ wall; an iteration is a gradient and as many optima of the lower level as its st
 from __future__ import annotations
 
 import argparse
+import sys
 import time
 
 from recordings import RUNS, table
@@ -25,6 +26,7 @@ from prime_estimation.calibration.recording import read_recording
 from prime_estimation.calibration.single import calibrate_run
 from prime_estimation.calibration.trajectory import initial_offsets
 from prime_estimation.config.parameters import Config
+from prime_estimation.errors import PrimeError
 from prime_estimation.robot import Robot
 
 COLUMNS = {"what": "", "CPU [s]": ".2f", "wall [s]": ".2f", "loss": ".4f", "step": ".3f"}
@@ -66,16 +68,22 @@ def measure(args: argparse.Namespace) -> list[dict]:
     return clock.rows
 
 
-def main() -> None:
-    """Print the table."""
+def main() -> int:
+    """Print the table; 2 where it cannot be made."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--run", default="go2_long90_payload3")
     parser.add_argument("--robot", default="go2")
     parser.add_argument("--seconds", type=float, default=30.1)
     parser.add_argument("--iterations", type=int, default=15)
     parser.add_argument("--oracle", choices=ORACLES, default=ORACLES[0])
-    print(table(measure(parser.parse_args()), COLUMNS))
+    args = parser.parse_args()
+    try:
+        print(table(measure(args), COLUMNS))
+    except PrimeError as error:
+        print(f"bilevel: {error}", file=sys.stderr)
+        return 2
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -12,7 +12,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
 
-from bilevel import measure  # noqa: E402
+from bilevel import main, measure  # noqa: E402
 
 
 def test_rows_of_a_calibration(recorded_runs):
@@ -24,3 +24,10 @@ def test_rows_of_a_calibration(recorded_runs):
     assert len(losses) == 2 and losses[1] < losses[0]
     # 300 nodes; thirty times what an iteration takes
     assert max(r["CPU [s]"] for r in rows if "loss" in r) < 10.0
+
+
+def test_a_run_that_is_missing(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["bilevel.py", "--run", "nowhere"])
+    assert main() == 2
+    told = capsys.readouterr().err
+    assert "no such bag" in told and told.count("\n") == 1
