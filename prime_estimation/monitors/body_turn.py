@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import deque
 
 import numpy as np
@@ -26,7 +26,7 @@ class BodyTurn(Monitor):
 
     If the frame of the body is rotated by C relative to the base, the body rotates by `b = C g`
     while the base rotates by g, wherever the body and its world are. With sums over pairs of poses
-    that are `BODY_TURN.span` apart:
+    that are `BODY_TURN.span` apart, or somewhat more:
 
         M = sum b g^T = U S V^T,   C = U diag(1, 1, det(U V^T)) V^T   (Wahba)
 
@@ -105,8 +105,8 @@ class BodyTurn(Monitor):
         seen, turned = quat.toRotationMatrix(), before @ pin.exp3(into * rate)
         self._poses.append((pose.stamp_ns, seen, turned))
         span = round(1e9 * BODY_TURN.span)
-        k = bisect_left(self._poses, pose.stamp_ns - span, key=lambda pose: pose[0])
-        then, seen_then, turned_then = self._poses[k]
+        k = bisect_right(self._poses, pose.stamp_ns - span, key=lambda pose: pose[0])
+        then, seen_then, turned_then = self._poses[max(k - 1, 0)]
         if not span <= pose.stamp_ns - then < 2 * span:
             return
         b, g = pin.log3(seen_then.T @ seen), pin.log3(turned_then.T @ turned)
