@@ -68,7 +68,7 @@ class FlagTracker:
 
     def give(self, reading: Aligned | tuple, window: SlidingWindow) -> None:
         """Take the flags of the step that has ended."""
-        if self.known and window.inputs[-3].weighed:
+        if self.known and window.size > 1 and window.inputs[-3].weighed:
             self.compare(self._last, window.foot_forces(-2))
         if not isinstance(reading, Aligned):
             self.reset()

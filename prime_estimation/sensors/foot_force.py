@@ -96,7 +96,7 @@ class FootForceTracker:
 
     def give(self, reading: Aligned | tuple, window: SlidingWindow) -> None:
         """Hand the readings of the step that has ended to the node before it."""
-        if self._last is not None and self.scale.gain is None:
+        if self._last is not None and window.size > 1 and self.scale.gain is None:
             self.scale.learn(self._last, window.foot_forces(-2))
         self._last = None
         if not isinstance(reading, Aligned):
