@@ -54,6 +54,10 @@ class BodyTurn(Monitor):
         self._poses: deque[tuple[int, np.ndarray, np.ndarray]] = deque(maxlen=BODY_TURN.nodes)
         self._M, self._squares, self._pairs = np.zeros((3, 3)), 0.0, 0.0
 
+    def begin(self, window: Window, batch: list[Measurement], situation: Situation) -> None:
+        """What is estimated from now on is of the body as it is turned by now."""
+        self._void = False
+
     def assess(self, m: Measurement, window: Window | None, situation: Situation) -> Situation:
         """Follow gyro and poses; the estimate starts anew where the body is found to be turned."""
         if self._settled or self._axes.wrong:

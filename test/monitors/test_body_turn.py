@@ -74,6 +74,16 @@ def test_any_turn_is_found_and_taken_out(seed):
     assert "degrees" in monitor.health(CLEAR)[0].message
 
 
+def test_only_what_was_estimated_before_is_void():
+    """A turn may be found before there is an estimate: a later one was not made with another."""
+    C, x = pin.exp3(np.array([0.0, 0.0, 1.57])), np.zeros(7)
+    monitor, _ = watch(C)
+    assert monitor.unlearned(x) is None and monitor.unlearned(x) is x
+    monitor, _ = watch(C)
+    monitor.begin(None, [], CLEAR)
+    assert monitor.unlearned(x) is x
+
+
 def test_stamps_need_not_be_even():
     """No two poses of a clock that is no metronome are a whole span apart, to the nanosecond."""
     C = pin.exp3(np.array([0.0, 0.0, 1.57]))
