@@ -12,6 +12,7 @@ import numpy as np
 import pinocchio as pin
 
 from ..config.policies import BODY_TURN
+from ..mhe.batch_attitude import nearest_rotation
 from ..mhe.problem import Problem
 from ..mhe.situation import Situation
 from ..mhe.window import Window
@@ -124,8 +125,7 @@ class BodyTurn(Monitor):
         alone = self._pairs * self.problem.dt / BODY_TURN.span  # pairs that share no time
         if alone < 2.0:
             return None
-        U, _, Vt = np.linalg.svd(self._M)
-        C = U @ np.diag([1.0, 1.0, np.linalg.det(U @ Vt)]) @ Vt
+        C = nearest_rotation(self._M)
         explained = 2.0 * float(np.sum(C * self._M))
         left = self._squares - explained  # sum of |b - C g|^2
         stddev = math.sqrt(max(left, 0.0) / max(explained, np.finfo(float).tiny) / alone)
