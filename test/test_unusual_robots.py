@@ -169,6 +169,9 @@ def test_a_machine_of_one_joint(links, losses, tmp_path):
     assert last.joint_position == pytest.approx([0.5], abs=2e-3)
     assert last.joint_torque == pytest.approx(held["torque"], abs=0.05)
     assert len(last.bodies) == len(links)
+    later = [estimator.update(at_rest(1, k, **held)) for k in range(115, 215)]  # data were missing
+    assert estimator.monitors.last_restart[0] == 1 and later[0] is None
+    assert later[-1].joint_position == pytest.approx([0.5], abs=2e-3)
 
 
 STANDING = np.tile([0.0, 0.8, -1.6], 4)  # rad, joints of a Go2

@@ -139,7 +139,10 @@ class ContactFlags:
             return self.flags
         dt = 1e-9 * (m.stamp_ns - before.stamp_ns)
         q, v, a, force = self._base_motion(before, m, dt)
+        falling = np.linalg.norm(force) < FREE_FALL * GRAVITY
         if self._odometry.up is None:
+            if falling:  # or the driver fills in zeros: nothing tells the vertical yet
+                return self.flags
             self._odometry.start(force)
         up = pin.Quaternion.FromTwoVectors(self._odometry.up, np.array([0.0, 0.0, 1.0]))
         q[3:7] = up.coeffs()
@@ -148,7 +151,6 @@ class ContactFlags:
         relative = rates @ up.matrix()  # base axes
         velocity = (relative + self._odometry.velocity) @ up.matrix().T
         self.height = points[:, 2] - points[:, 2].min()
-        falling = np.linalg.norm(force) < FREE_FALL * GRAVITY
         self._hysteresis.update(self._load(velocity, falling, m.readings.get(FLAGS)))
         self._odometry.correct(-relative[self._hysteresis.loaded & self._stood], dt)
         self._odometry.predict(force, v[3:6], dt)

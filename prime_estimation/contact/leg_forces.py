@@ -18,7 +18,6 @@ from .points import contact_points
 
 CLEARANCE = 0.1  # of the feet of a robot that hangs or lies, above a ground that is not known [m]
 FREE_FALL = 0.3  # share of gravity that a falling robot feels at most
-UP = np.array([0.0, 0.0, 1.0])
 STRETCHED = 1e-3  # ratio of singular values of a leg's Jacobian below which it counts as singular
 
 

@@ -13,6 +13,7 @@ from functools import wraps
 
 import numpy as np
 
+from ..sensors.imu import tilt, vertical
 from .motion_types import JointCommand, Plan
 from .parameters import ControlConfig
 
@@ -112,8 +113,8 @@ class Supervisor:
             old = self._too_old(now_ns)
             if old:
                 self.stop(old)
-            elif self._upright() < np.cos(self._config.largest_tilt):
-                self.stop(f"tilted by {self._tilt_deg():.0f} degrees")
+            elif self._tilt > self._config.largest_tilt:
+                self.stop(f"tilted by {math.degrees(self._tilt):.0f} degrees")
         return self.mode
 
     @_alone
@@ -136,11 +137,9 @@ class Supervisor:
                 f"it does not stand: base {height:.2f} m above its feet, "
                 f"{low:.2f} to {high:.2f} m expected"
             )
-        elif self._upright() <= np.cos(self._config.largest_start_tilt):
-            most = math.degrees(self._config.largest_start_tilt)
-            self.reason = (
-                f"it does not stand: tilted by {self._tilt_deg():.0f} degrees, {most:.0f} at most"
-            )
+        elif self._tilt >= self._config.largest_start_tilt:
+            tilted, most = map(math.degrees, (self._tilt, self._config.largest_start_tilt))
+            self.reason = f"it does not stand: tilted by {tilted:.0f} degrees, {most:.0f} at most"
         else:
             self.mode, self.reason, self._plan_ns = Mode.ACTIVE, "", now_ns
         return self.mode
@@ -172,13 +171,10 @@ class Supervisor:
         )
         return next(filter(None, off), "")
 
-    def _upright(self) -> float:
-        """Cosine of the base's tilt: 1 - 2 (x^2 + y^2) of its quaternion."""
-        x, y = self._pose[3:5]
-        return float(np.clip(1.0 - 2.0 * (x * x + y * y), -1.0, 1.0))
-
-    def _tilt_deg(self) -> float:
-        return math.degrees(math.acos(self._upright()))
+    @property
+    def _tilt(self) -> float:
+        """Of the base [rad]."""
+        return tilt(vertical(self._pose[3:7]))
 
     def _finite(self, *arrays: np.ndarray) -> bool:
         if all(np.isfinite(a).all() for a in arrays):

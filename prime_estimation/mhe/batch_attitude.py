@@ -83,7 +83,7 @@ def first_attitude(
         seen = [
             pin.Quaternion(p.quat_world_body / np.linalg.norm(p.quat_world_body)) for p, _ in poses
         ]
-        return _nearest_rotation(
+        return nearest_rotation(
             sum(quat.toRotationMatrix() @ turn.T for quat, (_, turn) in zip(seen, poses))
         )
     up = sum(
@@ -110,6 +110,7 @@ def _heading(R: np.ndarray) -> float:
     return float(np.arctan2(R[1, 0], R[0, 0]))
 
 
-def _nearest_rotation(matrix: np.ndarray) -> np.ndarray:
+def nearest_rotation(matrix: np.ndarray) -> np.ndarray:
+    """Rotation R (3, 3) with the largest `tr(R^T M)` for a matrix M (3, 3) (Wahba's problem)."""
     u, _, vt = np.linalg.svd(matrix)
     return u @ np.diag([1.0, 1.0, np.linalg.det(u @ vt)]) @ vt

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
-from ..types import Measurement
+from ..types import Measurement, PoseSample
 from ..types.arrays import finite
 
 # fields of a measurement that one message fills, and what they are without it
@@ -44,8 +44,13 @@ def finite_measurement(m: Measurement, counts: Counter[str]) -> Measurement:
         if not finite(*read):
             counts[f"{name}_not_finite"] += 1
             m = replace(m, **_STREAMS[name])
-    poses = tuple(p for p in m.mocap if finite(p.position_world, p.quat_world_body))
+    poses = tuple(pose for pose in m.mocap if _is_pose(pose))
     if lost := len(m.mocap) - len(poses):
         counts["mocap_not_finite"] += lost
         m = replace(m, readings={**m.readings, "mocap": poses})
     return m
+
+
+def _is_pose(pose: PoseSample) -> bool:
+    """It has finite values, and an orientation: a quaternion of zeros is none."""
+    return finite(pose.position_world, pose.quat_world_body) and bool(pose.quat_world_body.any())

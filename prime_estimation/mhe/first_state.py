@@ -62,7 +62,7 @@ class FirstState:
     def keep_inertia(self, mean: np.ndarray, covariance: np.ndarray) -> None:
         """Begin with theta (ntheta,) and its covariance (ntheta, ntheta)."""
         values, vectors = np.linalg.eigh(covariance)
-        root = vectors * np.sqrt(np.maximum(values, 1e-12 * values.max()))
+        root = vectors * np.sqrt(np.maximum(values, 1e-12 * values.max(initial=0.0)))
         self._theta, self._theta_root = mean, root
 
     def begin_with_inertia(self, belief: InertiaBelief) -> None:

@@ -123,7 +123,8 @@ class Ground:
         self._rising.move(motion.points)
         self._landings.forget()
         self._leaning.move()
-        self._laid = [moved_slope(slope, motion) for slope in self._laid]
+        for foot, slope in enumerate(self._laid):
+            self._lay_slope(foot, moved_slope(slope, motion))
 
     def _follow(self, window: Window, situation: Situation) -> None:
         """Move the ground to where feet have come down."""

@@ -63,6 +63,7 @@ class ActivityMonitor(Monitor):
 
     def assess(self, m: Measurement, window: Window | None, situation: Situation) -> Situation:
         """Look at the next measurement; the estimate starts anew where the robot has got up."""
+        self._got_up = False
         if self._legs is None or m.accelerometer is None or m.gyro is None or m.position is None:
             return situation
         self._feel(m)
@@ -71,7 +72,8 @@ class ActivityMonitor(Monitor):
         self._seen = seen
         if self._nodes >= ACTIVITY.nodes or Activity.UNKNOWN in (seen, self.activity):
             self.activity = seen
-        if m.torque is not None or not self._has_got_up(window):
+        self._got_up = m.torque is None and self._has_got_up(window)
+        if not self._got_up:
             return situation
         return replace(situation, restart=situation.restart or "the robot has got up")
 
@@ -87,10 +89,10 @@ class ActivityMonitor(Monitor):
         self._lay = (self._lay or lies) and window is not None
         stands = self._lay and not lies and self._is_still()
         self._stood = self._stood + 1 if stands else 0
-        self._got_up = self._stood >= self.problem.config.estimator.start_nodes
-        if self._got_up:
-            self._lay = False
-        return self._got_up
+        if self._stood < self.problem.config.estimator.start_nodes:
+            return False
+        self._lay = False
+        return True
 
     def unlearned(self, state: np.ndarray | None) -> np.ndarray | None:
         """State to start anew from, without what was learned while the robot got up."""

@@ -5,13 +5,14 @@
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import deque
 
 import numpy as np
 import pinocchio as pin
 
 from ..config.policies import BODY_TURN
+from ..mhe.batch_attitude import nearest_rotation
 from ..mhe.problem import Problem
 from ..mhe.situation import Situation
 from ..mhe.window import Window
@@ -26,7 +27,7 @@ class BodyTurn(Monitor):
 
     If the frame of the body is rotated by C relative to the base, the body rotates by `b = C g`
     while the base rotates by g, wherever the body and its world are. With sums over pairs of poses
-    that are `BODY_TURN.span` apart:
+    that are `BODY_TURN.span` apart, or somewhat more:
 
         M = sum b g^T = U S V^T,   C = U diag(1, 1, det(U V^T)) V^T   (Wahba)
 
@@ -53,6 +54,10 @@ class BodyTurn(Monitor):
         self._nodes: deque[tuple[int, np.ndarray, np.ndarray]] = deque(maxlen=BODY_TURN.nodes)
         self._poses: deque[tuple[int, np.ndarray, np.ndarray]] = deque(maxlen=BODY_TURN.nodes)
         self._M, self._squares, self._pairs = np.zeros((3, 3)), 0.0, 0.0
+
+    def begin(self, window: Window, batch: list[Measurement], situation: Situation) -> None:
+        """What is estimated from now on is of the body as it is turned by now."""
+        self._void = False
 
     def assess(self, m: Measurement, window: Window | None, situation: Situation) -> Situation:
         """Follow gyro and poses; the estimate starts anew where the body is found to be turned."""
@@ -105,8 +110,8 @@ class BodyTurn(Monitor):
         seen, turned = quat.toRotationMatrix(), before @ pin.exp3(into * rate)
         self._poses.append((pose.stamp_ns, seen, turned))
         span = round(1e9 * BODY_TURN.span)
-        k = bisect_left(self._poses, pose.stamp_ns - span, key=lambda pose: pose[0])
-        then, seen_then, turned_then = self._poses[k]
+        k = bisect_right(self._poses, pose.stamp_ns - span, key=lambda pose: pose[0])
+        then, seen_then, turned_then = self._poses[max(k - 1, 0)]
         if not span <= pose.stamp_ns - then < 2 * span:
             return
         b, g = pin.log3(seen_then.T @ seen), pin.log3(turned_then.T @ turned)
@@ -120,8 +125,7 @@ class BodyTurn(Monitor):
         alone = self._pairs * self.problem.dt / BODY_TURN.span  # pairs that share no time
         if alone < 2.0:
             return None
-        U, _, Vt = np.linalg.svd(self._M)
-        C = U @ np.diag([1.0, 1.0, np.linalg.det(U @ Vt)]) @ Vt
+        C = nearest_rotation(self._M)
         explained = 2.0 * float(np.sum(C * self._M))
         left = self._squares - explained  # sum of |b - C g|^2
         stddev = math.sqrt(max(left, 0.0) / max(explained, np.finfo(float).tiny) / alone)

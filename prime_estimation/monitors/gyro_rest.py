@@ -22,8 +22,9 @@ class GyroRest(Monitor):
     poses do, and feet that slide while a robot gets up give a wrong bias. The robot is at rest if
     all joints keep their positions and the gyro is quiet, with the same mean in both halves of the
     time. This mean is the bias with the standard deviation `hypot(sigma / sqrt(n), floor)`, which
-    then grows as a random walk. A gyro that repeats one value is dead, not at rest; a suspended
-    robot is excluded, because it may turn on its rope.
+    then grows as a random walk. A gyro that repeats one value is dead, not at rest, and so is one
+    with a dead axis, in whose place the estimate itself stands; a suspended robot is excluded,
+    because it may turn on its rope.
 
     Attributes:
         bias: (3,) of the last rest, IMU axes [rad/s]; None before.
@@ -46,7 +47,8 @@ class GyroRest(Monitor):
         """Remember the readings of the next node."""
         self._age += 1
         hangs = situation.suspended and not situation.resting
-        if hangs or not self.problem.has_imu or m.gyro is None or m.position is None:
+        unread = not self.problem.has_imu or m.gyro is None or m.position is None
+        if hangs or unread or _is_dead(m):
             self._nodes = 0
             return situation
         at = self._nodes % GYRO_REST.nodes
@@ -100,3 +102,8 @@ class GyroRest(Monitor):
         if axes.size:
             renew(window, "gyro_bias", axes.tolist(), mean[axes], stddev[axes])
             window.place.drift = 0.0
+
+
+def _is_dead(m: Measurement) -> bool:
+    """Some axis of the gyro is not read, but predicted."""
+    return m.imu_dead is not None and bool(m.imu_dead[:3].any())

@@ -41,8 +41,8 @@ class ImuAxes(Monitor):
     or the driver is corrected; until then the estimate is not to be trusted.
 
     Attributes:
-        decided: the rotation found; None: not yet, or never (a humanoid stands on one foot).
-            pending: it may be decided soon.
+        decided: index of the rotation found, 0: that of the model; None: not yet, or never (a
+            humanoid stands on one foot). pending: it may be decided soon.
     """
 
     def __init__(self, problem: Problem):

@@ -38,7 +38,7 @@ class PayloadDetector(Monitor):
         weight: load of the legs beyond the estimated weight.
 
     Attributes:
-        alarms: number since the last reset.
+        alarms: number since the last start.
     """
 
     def __init__(self, problem: Problem, weight: LegWeight):
@@ -75,7 +75,9 @@ class PayloadDetector(Monitor):
             else:
                 self._legs.reset()
             return ""
-        inside = window.solver.first_residuals(3) @ world_axes(window.xs[-1][3:7]).T
+        # eigenpy makes a vector of a matrix with one row: that of a window of one node
+        inside = window.solver.first_residuals(3).reshape(-1, 3)
+        inside = inside @ world_axes(window.xs[-1][3:7]).T
         forces = np.concatenate([self._left, inside])
         self._left = forces[: len(self._left) + 1][-self._kept :]
         sums = forces[: -self._kept - 1 : -1].cumsum(axis=0)  # of the newest 1, 2, .. nodes

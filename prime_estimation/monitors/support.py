@@ -45,7 +45,7 @@ class Support(Monitor):
         self.unexplained, self._nodes, self._flying = 0.0, 0, 0
 
     def assess(self, m: Measurement, window: Window | None, situation: Situation) -> Situation:
-        """Note what the IMU feels; misfit of the forces makes the inertia doubtful."""
+        """Note what the IMU feels."""
         felt = m.accelerometer
         self._felt = 0.0 if felt is None else math.hypot(*felt.tolist())
         return situation

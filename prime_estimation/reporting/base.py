@@ -59,47 +59,13 @@ class BaseReport:
             tilt: (3,) deviation of the rotation by the accelerometer's bias, base axes [rad].
             falls: nothing carries the robot, or it turns over.
         """
-        problem, layout, x = self.problem, self.problem.layout, window.xs[-1]
-        if not problem.floating:
+        layout, x = self.problem.layout, window.xs[-1]
+        if not self.problem.floating:
             return _fixed_base()
         linear, angular = self._velocity_now(window, m)
-        twist, quaternion = P[6:, 6:].copy(), layout.part(x, "rotation").copy()
-        noise = problem.config.noise
-        # what gears and drives make of commands bends the tilt as torques that are missing do
-        weighed = window.weighed()
-        measured = weighed and not m.torque_commanded
-        bent = problem.bent
-        zeros = self._zeros + (problem.joints_let_go * INTERVAL.unlike_tilt) ** 2
-        zeros += (stuck * INTERVAL.rest_tilt) ** 2 + window.leaning**2 + window.guessed**2
-        variances = twist.reshape(-1)[:: len(twist) + 1]  # a view of its diagonal
-        variances[:3] += self._intervals.velocity(
-            m, noise.accelerometer_model, problem.softness(x), weighed
-        )
-        variances[:3] += window.place.velocity_variance()
-        if bent:
-            variances[:3] += INTERVAL.mount_velocity**2
-        if elsewhere:
-            variances[:3] += INTERVAL.elsewhere**2
-        if falls:
-            variances[:3] += INTERVAL.fall**2
-        if m.gyro_now is not None and problem.mount.rigid:
-            variances[3:] += noise.gyro**2
-        if m.imu_dead is not None:
-            twist += self._unseen(window, m.imu_dead)
-        pose = P[:6, :6] + creep_covariance(
-            window.unevenness,
-            quaternion,
-            measured,
-            zeros,
-            slipping,
-            problem.delay,
-            elsewhere,
-            poses=self._noise_of_poses(window, m),
-        )
-        if bent:
-            pose += MOUNT_COVARIANCE
-        if falls:
-            pose.flat[:21:7] += INTERVAL.fall_place**2
+        quaternion = layout.part(x, "rotation").copy()
+        twist = self._twist(window, m, P[6:, 6:], elsewhere, falls)
+        pose = self._pose(window, m, P[:6, :6], slipping, elsewhere, stuck, falls)
         if np.count_nonzero(tilt):
             creep = ACCELEROMETER_BIAS.creep * np.cross(tilt, vertical(quaternion))
             pose[3:, 3:] += tilt[:, None] * tilt
@@ -113,6 +79,60 @@ class BaseReport:
             pose_covariance=pose,
             twist_covariance=twist,
         )
+
+    def _twist(
+        self, window: Window, m: Measurement, mean: np.ndarray, elsewhere: bool, falls: bool
+    ) -> np.ndarray:
+        """Covariance (6, 6) of the velocity at the stamp, from that of its mean over the step."""
+        problem, noise, twist = self.problem, self.problem.config.noise, mean.copy()
+        variances = twist.reshape(-1)[:: len(twist) + 1]  # a view of its diagonal
+        variances[:3] += self._intervals.velocity(
+            m, noise.accelerometer_model, problem.softness(window.xs[-1]), window.weighed()
+        )
+        variances[:3] += window.place.velocity_variance()
+        if problem.bent:
+            variances[:3] += INTERVAL.mount_velocity**2
+        if elsewhere:
+            variances[:3] += INTERVAL.elsewhere**2
+        if falls:
+            variances[:3] += INTERVAL.fall**2
+        if m.gyro_now is not None and problem.mount.rigid:
+            variances[3:] += noise.gyro**2
+        if m.imu_dead is not None:
+            twist += self._unseen(window, m.imu_dead)
+        return twist
+
+    def _pose(
+        self,
+        window: Window,
+        m: Measurement,
+        covariance: np.ndarray,
+        slipping: float,
+        elsewhere: bool,
+        stuck: float,
+        falls: bool,
+    ) -> np.ndarray:
+        """Covariance (6, 6) of the pose, from that of the posterior; arguments as of `fields`."""
+        problem = self.problem
+        # what gears and drives make of commands bends the tilt as torques that are missing do
+        measured = window.weighed() and not m.torque_commanded
+        zeros = self._zeros + (problem.joints_let_go * INTERVAL.unlike_tilt) ** 2
+        zeros += (stuck * INTERVAL.rest_tilt) ** 2 + window.leaning**2 + window.guessed**2
+        pose = covariance + creep_covariance(
+            window.unevenness,
+            problem.layout.part(window.xs[-1], "rotation"),
+            measured,
+            zeros,
+            slipping,
+            problem.delay,
+            elsewhere,
+            poses=self._noise_of_poses(window, m),
+        )
+        if problem.bent:
+            pose += MOUNT_COVARIANCE
+        if falls:
+            pose.flat[:21:7] += INTERVAL.fall_place**2
+        return pose
 
     def _noise_of_poses(self, window: Window, m: Measurement) -> float:
         """Deviation of a pose's position times the root of the time to the next [m sqrt(s)].

@@ -26,10 +26,7 @@ class InertiaReport:
 
     def __init__(self, problem: Problem):
         self.problem, self.robot = problem, problem.robot
-        inertias = self.robot.model.inertias
-        estimated = [inertias[self.robot.link_joint(n)].mass for n in self.robot.estimated_links]
         self.nominal_mass = self.robot.total_mass
-        self._fixed_mass = self.nominal_mass - sum(estimated)
         self._prior_stddev = problem.config.estimator.mass_stddev
         # of the whole weight, per share that feet may carry more or less, each by itself [kg m]
         self._arm = INTERVAL.rest_arm * self.nominal_mass * np.array([1.0, 1.0, 0.0])
@@ -58,7 +55,7 @@ class InertiaReport:
             stuck: share of its weight that dry friction of resting joints may hold.
         """
         com_error, pis = self._com_errors[unlike], self.problem.inertias(x)
-        systematic = torque_error * (self._fixed_mass + sum([float(pi[0]) for pi, _ in pis]))
+        systematic = torque_error * self.problem.total_mass(x)
         bodies = []
         for i, (link, (pi, jacobian)) in enumerate(zip(self.robot.estimated_links, pis)):
             rows = slice(10 * i, 10 * i + 10)
@@ -71,24 +68,21 @@ class InertiaReport:
             bodies.append(BodyInertia(link, pi, covariance, *deviations, observable))
         return tuple(bodies)
 
-    def total(
-        self, bodies: tuple[BodyInertia, ...], x: np.ndarray, theta: np.ndarray, torque_error: float
-    ) -> tuple[float, float]:
+    def total(self, x: np.ndarray, theta: np.ndarray, torque_error: float) -> tuple[float, float]:
         """Total mass and its standard deviation [kg]; the common torque scale counts once.
 
         Legs tell the sum of several links better than each: `J P J^T` with `J = dm/dtheta` of all.
 
         Args:
-            bodies: of the estimated links.
             x: state.
-            theta: covariance (10 n, 10 n) of their coordinates.
+            theta: covariance (10 n, 10 n) of the coordinates of the estimated links.
             torque_error: relative error of all torques alike.
         """
-        mass = self._fixed_mass + sum(b.mass for b in bodies)
+        mass = self.problem.total_mass(x)
         slopes = [jacobian[0] for _, jacobian in self.problem.inertias(x)]
         by_theta = np.concatenate(slopes) if slopes else np.zeros(len(theta))
         variance = max(float(by_theta @ theta @ by_theta), 0.0)
-        return float(mass), math.hypot(math.sqrt(variance), torque_error * mass)
+        return mass, math.hypot(math.sqrt(variance), torque_error * mass)
 
     def doubted(
         self, bodies: tuple[BodyInertia, ...], links: frozenset[int]

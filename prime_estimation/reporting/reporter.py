@@ -82,7 +82,7 @@ class Reporter:
         theta = parameters[self._theta, self._theta] if held is None else held
         doubts = torque_error, situation.contradicted, unlike, stuck
         bodies = self._inertia.bodies(x, theta, *doubts)
-        mass, stddev = self._inertia.total(bodies, x, theta, torque_error)
+        mass, stddev = self._inertia.total(x, theta, torque_error)
         doubt = monitors.consistency.doubt(mass, stddev, self._inertia.nominal_mass)
         if doubt or monitors.support.doubted or monitors.axes.wrong:
             bodies = tuple(replace(body, observable=False) for body in bodies)

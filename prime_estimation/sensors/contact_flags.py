@@ -12,7 +12,7 @@ import numpy as np
 from ..declaration import param
 from ..types import CONTACT_SHARE, NO_DATA
 from .flag_edges import FlagEdges
-from .message_fields import finite
+from .message_fields import by_name
 from .sensor import Aligned, Alignment, Role, Sensor, Wearer
 from .tracker import EstimationProblem, SlidingWindow
 
@@ -68,7 +68,7 @@ class FlagTracker:
 
     def give(self, reading: Aligned | tuple, window: SlidingWindow) -> None:
         """Take the flags of the step that has ended."""
-        if self.known and window.inputs[-3].weighed:
+        if self.known and window.size > 1 and window.inputs[-3].weighed:
             self.compare(self._last, window.foot_forces(-2))
         if not isinstance(reading, Aligned):
             self.reset()
@@ -150,13 +150,7 @@ class ContactFlagSensor(Sensor):
 
     def read(self, message, stamp_ns: int, arrival_ns: int, wearer: Wearer) -> FlagSample:
         """Flags of a message, by the names of the feet."""
-        names, force = list(message.name), np.asarray(message.force, float)
-        missing = [foot for foot in wearer.feet if foot not in names]
-        if missing:
-            raise ValueError(f"no flag of {', '.join(missing)}")
-        if force.size != len(names):
-            raise ValueError("array and name list differ in length")
-        (stands,) = finite(force[[names.index(foot) for foot in wearer.feet]])
+        (stands,) = by_name(message, ("force",), wearer.feet, "flag")
         if stands.min() < 0.0 or stands.max() > 1.0:
             raise ValueError("contact flags are 0 or 1; are these forces, for topic foot_force?")
         return FlagSample(stamp_ns, stands)

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..declaration import param
 from ..types import NO_DATA
-from .message_fields import finite
+from .message_fields import by_name
 from .sensor import Aligned, Alignment, Block, Role, Sensor, Wearer
 from .tracker import EstimationProblem, SlidingWindow
 
@@ -96,7 +96,7 @@ class FootForceTracker:
 
     def give(self, reading: Aligned | tuple, window: SlidingWindow) -> None:
         """Hand the readings of the step that has ended to the node before it."""
-        if self._last is not None and self.scale.gain is None:
+        if self._last is not None and window.size > 1 and self.scale.gain is None:
             self.scale.learn(self._last, window.foot_forces(-2))
         self._last = None
         if not isinstance(reading, Aligned):
@@ -157,15 +157,7 @@ class FootForce(Sensor):
 
     def read(self, message, stamp_ns: int, arrival_ns: int, wearer: Wearer) -> FootForceSample:
         """Readings of a message, by the names of the feet."""
-        names = list(message.name)
-        missing = [foot for foot in wearer.feet if foot not in names]
-        if missing:
-            raise ValueError(f"no reading of {', '.join(missing)}")
-        force = np.asarray(message.force, float)
-        if force.size != len(names):
-            raise ValueError("array and name list differ in length")
-        picked = force[[names.index(foot) for foot in wearer.feet]]
-        return FootForceSample(stamp_ns, *finite(picked))
+        return FootForceSample(stamp_ns, *by_name(message, ("force",), wearer.feet, "reading"))
 
     def blocks(self, noise, wearer: Wearer) -> dict[str, Block]:
         """Relative error of the gain, and offset [N], of each foot after `Scale`."""

@@ -12,6 +12,7 @@ import pinocchio as pin
 from ..declaration import param
 from ..types import NO_DATA
 from .frames import turned_about_vertical
+from .past_poses import base_pose
 from .sensor import Block, Sensor, Wearer, take_back
 
 NAME, ROWS, FRAME = "imu_orientation", "orientation", "orientation_frame"
@@ -73,11 +74,7 @@ class OrientationFrame:
 
     def _rotation(self, x: np.ndarray) -> np.ndarray:
         """World <- IMU of a state."""
-        layout, robot = self.problem.layout, self.problem.robot
-        joints = robot.positions(layout.q(x))
-        base_M_imu, _ = self.problem.mount.motion(joints, np.zeros(robot.nj))
-        quat = pin.Quaternion(np.array(layout.part(x, "rotation")))
-        return quat.toRotationMatrix() @ base_M_imu.rotation
+        return base_pose(self.problem, x).rotation @ self.problem.imu_motion(x)[0].rotation
 
     def _has_jumped(self, window, apart: np.ndarray) -> bool:
         """Whether a reading lies apart from where its frame has it, by more than noise."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..declaration import param
-from .message_fields import finite
+from .message_fields import by_name
 from .sensor import Alignment, Role, Sensor, Wearer
 
 NAME = "joint_targets"
@@ -81,12 +81,4 @@ class JointTargets(Sensor):
 
     def read(self, message, stamp_ns: int, arrival_ns: int, wearer: Wearer) -> TargetSample:
         """Targets of a message, by the names of the joints."""
-        names = list(message.name)
-        missing = [name for name in wearer.joint_names if name not in names]
-        if missing:
-            raise ValueError(f"no target of {', '.join(missing)}")
-        picked = [names.index(name) for name in wearer.joint_names]
-        arrays = [np.asarray(getattr(message, name), float) for name in _FIELDS]
-        if any(array.size != len(names) for array in arrays):
-            raise ValueError("array and name list differ in length")
-        return TargetSample(stamp_ns, *finite(*(array[picked] for array in arrays)))
+        return TargetSample(stamp_ns, *by_name(message, _FIELDS, wearer.joint_names, "target"))

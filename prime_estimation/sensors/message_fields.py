@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 import numpy as np
 
 
@@ -12,6 +14,21 @@ def finite(*arrays: np.ndarray | None) -> tuple[np.ndarray | None, ...]:
     if not all(a is None or np.isfinite(a).all() for a in arrays):
         raise ValueError("NaN or infinite value")
     return arrays
+
+
+def by_name(message, fields: Iterable[str], names: Sequence[str], what: str) -> list[np.ndarray]:
+    """Fields of a message with a list of names, each (n,) in the order of `names`.
+
+    ValueError where `what` of a name is missing, lengths differ, or a value is not finite.
+    """
+    given = list(message.name)
+    if missing := [name for name in names if name not in given]:
+        raise ValueError(f"no {what} of {', '.join(missing)}")
+    arrays = [np.asarray(getattr(message, field), float) for field in fields]
+    if any(array.size != len(given) for array in arrays):
+        raise ValueError("array and name list differ in length")
+    picked = [given.index(name) for name in names]
+    return list(finite(*(array[picked] for array in arrays)))
 
 
 def vector(v) -> np.ndarray:

@@ -197,3 +197,14 @@ def test_what_cannot_have_flags_is_refused():
         ContactFlags(Robot(config.updated({"robot": {"imu_frame": ""}}).robot))
     with pytest.raises(ConfigError, match="off <= on"):
         ContactFlags(Robot(config.robot), on=0.02, off=0.04)
+
+
+def test_an_imu_that_says_zeros_at_first_spoils_nothing():
+    """A driver without readings yet: the vertical is that of the first force that is felt."""
+    config, robot, pose = standing("go2")
+    flags = ContactFlags(robot)
+    nothing = dict(velocity=np.zeros(robot.nj), gyro=np.zeros(3), accelerometer=np.zeros(3))
+    for k, m in enumerate(perform(config, lambda t: pose, lambda t: 1.0, 0.4)):
+        found = flags.update(replace(m, **nothing) if k < 10 else m)
+        assert found.all()
+    assert np.isfinite(flags.height).all() and flags.height.max() < 0.01

@@ -54,11 +54,12 @@ def test_no_restart_because_of_them(field, stream, value, walk):
 def test_a_stream_is_refused_as_a_whole_and_others_stay():
     pose = PoseSample(9, np.array([0.0, np.nan, 0.0]), np.array([0.0, 0.0, 0.0, 1.0]))
     good = replace(pose, position_world=np.zeros(3))
+    no_turn = replace(good, quat_world_body=np.zeros(4))
     gyro, joints = np.array([0.0, np.nan, 0.0]), np.zeros(12)
-    m = Measurement(10, joints, joints, gyro, readings={"mocap": (pose, good)})
+    m = Measurement(10, joints, joints, gyro, readings={"mocap": (pose, good, no_turn)})
     counts = Counter()
     left = finite_measurement(replace(m, accelerometer=np.ones(3)), counts)
     assert left.gyro is None and left.accelerometer is None and left.position is joints
-    assert left.mocap == (good,) and counts == {"imu_not_finite": 1, "mocap_not_finite": 1}
+    assert left.mocap == (good,) and counts == {"imu_not_finite": 1, "mocap_not_finite": 2}
     fine = replace(m, gyro=np.zeros(3), readings={"mocap": (good,)})
     assert finite_measurement(fine, counts) is fine

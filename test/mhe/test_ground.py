@@ -15,11 +15,13 @@ from helpers.choreography import POSTURE, perform, smooth, standing_pose
 
 from prime_estimation.config.parameters import Config
 from prime_estimation.config.policies import GROUND, TERRAIN
-from prime_estimation.contact.footholds import Footholds
+from prime_estimation.contact.footholds import Footholds, Slope
 from prime_estimation.estimator import Estimator
 from prime_estimation.mhe.ground import EXACT_SLOPE, Ground
 from prime_estimation.mhe.process_model import ProcessModel
+from prime_estimation.mhe.world_motion import moved_state
 from prime_estimation.robot import Robot
+from prime_estimation.sensors.frames import WorldMotion
 from prime_estimation.types import PoseSample
 
 
@@ -75,6 +77,19 @@ def test_ground_is_put_under_the_foot_of_head_and_arrival_cost(moved):
             x[column] == pytest.approx(was[column] + above, abs=1e-12)
             for x, was in zip(window.xs, before)
         )
+
+
+def test_ground_that_turns_with_its_world_holds_the_feet_as_before(moved):
+    """The origin of motion capture is turned half round while a robot stands on a slope."""
+    ground, window = moved
+    slope, motion = np.array([0.15, 0.0]), WorldMotion(np.pi, np.zeros(3))
+    window.set_parameter("slope", np.tile(slope, 4))
+    for foot in range(4):
+        ground._lay_slope(foot, Slope(slope, TERRAIN.slope))
+    window.xs = [moved_state(window.problem, x, motion) for x in window.xs]
+    ground.move(motion)
+    ground._let_creep(window)
+    assert not ground.creep.any
 
 
 def test_ground_comes_to_a_foot_that_carries():

@@ -5,13 +5,19 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 from helpers.runs import truth
+from helpers.windows import GivenWindow
 
 from prime_estimation.config.parameters import Config
 from prime_estimation.convert import convert, load_mapping
 from prime_estimation.io.bag import BagReader
+from prime_estimation.mhe.problem import Problem
+from prime_estimation.mhe.situation import Situation
+from prime_estimation.monitors.activity import ActivityMonitor
 from prime_estimation.recordings.pipeline import Pipeline
 from prime_estimation.recordings.samples import (
     choose_topics,
@@ -20,7 +26,7 @@ from prime_estimation.recordings.samples import (
     sensor_samples,
 )
 from prime_estimation.robot import Robot
-from prime_estimation.types import Activity
+from prime_estimation.types import Activity, Measurement
 
 
 def estimates_of(bag, robot_name: str, until: float):
@@ -98,6 +104,27 @@ def test_a_robot_gets_up_from_its_belly(real, tmp_path):
     told = course(estimates)
     assert told[0] is Activity.LYING and Activity.LYING not in told[1:]
     assert set(told[1:]) == {Activity.STANDING, Activity.WALKING}
+
+
+def test_what_was_learned_is_forgotten_at_the_start_after_getting_up_only():
+    """Once: torque that is read from then on says that a later start is for something else."""
+    config = Config.load("go2")
+    problem = Problem(Robot(config.robot), config)
+    state, postures = problem.first.neutral(), {"lies": (1.4, -2.7), "stands": (0.8, -1.6)}
+    problem.parameter(state, "accelerometer_bias")[:] = 0.1
+    window = GivenWindow(problem, [state] * 3)
+    window.inputs = [SimpleNamespace(weighed=False, torque=np.zeros(12), torque_change=0.0)] * 3
+    monitor, restart, up = ActivityMonitor(problem), "", np.array([0.0, 0.0, 9.81])
+    for how in ("lies", "stands"):
+        joints = np.tile([0.0, *postures[how]], 4)
+        m = Measurement(0, joints, np.zeros(12), np.zeros(3), accelerometer=up)
+        for _ in range(3 * config.estimator.start_nodes):
+            if not restart:
+                restart = monitor.assess(m, window, Situation()).restart
+    assert restart == "the robot has got up"
+    assert not problem.parameter(monitor.unlearned(state), "accelerometer_bias").any()
+    monitor.assess(replace(m, torque=np.ones(12)), window, Situation())
+    assert monitor.unlearned(state) is state
 
 
 def test_lying_on_the_ground_is_contact_of_the_base():

@@ -37,7 +37,9 @@ class Base:
         self.body_turn = turn
 
 
-def watch(C, seconds=3.0, rates=(0.4, 0.3, 0.3), late=0.0, seed=0) -> tuple[BodyTurn, float | None]:
+def watch(
+    C, seconds=3.0, rates=(0.4, 0.3, 0.3), late=0.0, seed=0, uneven_ns=0
+) -> tuple[BodyTurn, float | None]:
     """A base that sways at such rates [rad/s], seen with noise: the monitor, and when it found."""
     rng, problem = np.random.default_rng(seed), Base()
     monitor, R = BodyTurn(problem, LEGS_AGREE), pin.exp3(rng.normal(size=3))
@@ -49,7 +51,8 @@ def watch(C, seconds=3.0, rates=(0.4, 0.3, 0.3), late=0.0, seed=0) -> tuple[Body
         seen = past[max(k - 1 - round(late / DT), 0)]
         quat = pin.Quaternion(seen @ C.T @ pin.exp3(NOISE * rng.normal(size=3))).coeffs()
         stamp = round(k * DT * 1e9)
-        poses = (PoseSample(stamp, np.zeros(3), np.array(quat)),)
+        shaken = stamp - int(rng.integers(uneven_ns + 1)) if uneven_ns else stamp
+        poses = (PoseSample(shaken, np.zeros(3), np.array(quat)),)
         m = SimpleNamespace(
             stamp_ns=stamp, gyro=rate, position=np.zeros(2), velocity=np.zeros(2), mocap=poses
         )
@@ -71,6 +74,24 @@ def test_any_turn_is_found_and_taken_out(seed):
     assert "degrees" in monitor.health(CLEAR)[0].message
 
 
+def test_only_what_was_estimated_before_is_void():
+    """A turn may be found before there is an estimate: a later one was not made with another."""
+    C, x = pin.exp3(np.array([0.0, 0.0, 1.57])), np.zeros(7)
+    monitor, _ = watch(C)
+    assert monitor.unlearned(x) is None and monitor.unlearned(x) is x
+    monitor, _ = watch(C)
+    monitor.begin(None, [], CLEAR)
+    assert monitor.unlearned(x) is x
+
+
+def test_stamps_need_not_be_even():
+    """No two poses of a clock that is no metronome are a whole span apart, to the nanosecond."""
+    C = pin.exp3(np.array([0.0, 0.0, 1.57]))
+    monitor, found = watch(C, uneven_ns=100_000)
+    assert found is not None and found < 2.0
+    assert np.linalg.norm(pin.log3(monitor.problem.body_turn @ C.T)) < 0.25
+
+
 @pytest.mark.parametrize(
     "way",
     [
@@ -79,6 +100,7 @@ def test_any_turn_is_found_and_taken_out(seed):
         dict(C=pin.exp3(np.array([0.0, 0.0, 1.57])), rates=(0.0, 0.0, 0.5)),  # nothing tells
         dict(C=np.eye(3), rates=(0.0, 0.0, 0.0)),
         dict(C=np.eye(3), late=0.3),
+        dict(C=np.eye(3), late=0.3, uneven_ns=100_000),
     ],
 )
 def test_what_is_no_turn_stays(way):

@@ -5,11 +5,12 @@
 from types import SimpleNamespace
 
 import numpy as np
+import pytest
 
 from prime_estimation.config.parameters import Config
 from prime_estimation.config.policies import CONSISTENCY
 from prime_estimation.mhe.problem import Problem
-from prime_estimation.mhe.residual_rows import rows_by_sensor
+from prime_estimation.mhe.residual_rows import LOST_RATIO, rows_by_sensor
 from prime_estimation.mhe.situation import ON_ITS_FEET
 from prime_estimation.monitors.consistency import ConsistencyMonitor
 from prime_estimation.robot import Robot
@@ -38,3 +39,24 @@ def test_doubt_comes_and_goes_within_seconds():
     for _ in range(4 * CONSISTENCY.doubt_nodes):
         monitor.judge(window(0.8), ON_ITS_FEET)
     assert monitor.doubt(**MASS) == ""
+
+
+def test_an_estimate_that_fits_nothing_for_long_is_lost():
+    """A few bad nodes are not enough, and good ones between them begin the count anew."""
+    monitor, bad = ConsistencyMonitor(), 200.0 * LOST_RATIO
+    for _ in range(3):
+        for _ in range(CONSISTENCY.lost_nodes - 1):
+            assert monitor.judge(window(bad), ON_ITS_FEET) == ""
+        assert monitor.judge(window(1.0), ON_ITS_FEET) == ""
+    said = [monitor.judge(window(bad), ON_ITS_FEET) for _ in range(CONSISTENCY.lost_nodes)]
+    assert said[-1] == "the residuals do not fit the model" and not any(said[:-1])
+    monitor.restarted(said[-1])
+    assert (monitor.restarts, monitor.reason) == (1, said[-1])
+    assert monitor.judge(window(bad), ON_ITS_FEET) == ""
+
+
+@pytest.mark.parametrize("rate", [np.nan, 2.0 * CONSISTENCY.fastest, -2.0 * CONSISTENCY.fastest])
+def test_a_state_that_no_robot_has_is_lost_at_once(rate):
+    it = window(1.0)
+    PROBLEM.layout.v(it.xs[-1])[7] = rate
+    assert ConsistencyMonitor().judge(it, ON_ITS_FEET) == "the state is not that of a robot"

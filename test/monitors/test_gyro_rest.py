@@ -73,6 +73,14 @@ def test_what_is_no_rest_tells_nothing(problem, changes):
     assert told(problem, **changes) is None
 
 
+def test_what_is_predicted_tells_nothing(problem):
+    """In place of a dead axis stands what the estimate says, with its bias."""
+    rest, dead = GyroRest(problem), np.arange(6) == 2
+    for m in measurements(2 * GYRO_REST.nodes):
+        rest.assess(replace(m, imu_dead=dead), None, Situation())
+    assert rest.told() is None
+
+
 def test_what_hangs_may_turn(problem):
     rest, hangs = GyroRest(problem), Situation(suspended_since_ns=0)
     for m in measurements(2 * GYRO_REST.nodes):

@@ -17,7 +17,8 @@ from helpers.choreography import POSTURES, perform, smooth, standing_pose
 
 from prime_estimation.config.parameters import Config
 from prime_estimation.estimator import Estimator
-from prime_estimation.monitors.lift_off import LiftDetector
+from prime_estimation.monitors.lift_off import PULL, LiftDetector
+from prime_estimation.policy.validity import _implausible
 from prime_estimation.robot import Robot
 from prime_estimation.types import Estimate, Measurement
 
@@ -235,3 +236,16 @@ def test_a_load_that_is_another_one_after_the_lift(load, seconds):
     last = estimates[-1][-1]
     assert not carried(last)
     np.testing.assert_allclose(last.total_mass, load * robot.total_mass, rtol=0.05)
+
+
+def test_feet_that_pull_at_the_ground_are_said_and_the_motion_is_not_valid():
+    """Torques of the opposite sign: such feet would hang the robot from the ground."""
+    config = Config.load("go2")
+    robot = Robot(config.robot)
+    pose, last = standing_pose(robot, POSTURES["go2"]), None
+    estimator = Estimator(robot, config, mocap=False)
+    for m in perform(config, lambda t: pose, lambda t: 1.0, 1.0):
+        last = estimator.update(m if m.torque is None else replace(m, torque=-m.torque)) or last
+    (said,) = [s for s in last.status.sensors if s.name == "feet"]
+    assert not said.ok and said.message.startswith(PULL)
+    assert PULL in _implausible(last)

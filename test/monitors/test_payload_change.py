@@ -38,7 +38,9 @@ def alarms(problem, disturbance, size: int = 10) -> list[int]:
     stddev = problem.config.noise.base_force
     for head in range(size, NODES):
         forces = [[0.0, 0.0, disturbance(k)] for k in range(head - size, head)]
-        solver = SimpleNamespace(first_residuals=lambda n, forces=forces: np.array(forces)[:, :n])
+        # a vector of a window of one node, as of the core
+        rows = np.squeeze(np.array(forces)[:, :3])
+        solver = SimpleNamespace(first_residuals=lambda n, rows=rows: rows)
         window = SimpleNamespace(
             creeping=False,
             kept=None,

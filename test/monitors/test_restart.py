@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict, replace
+
 import numpy as np
 import pytest
 from helpers.choreography import POSTURE, perform, standing_pose
@@ -98,3 +100,33 @@ def test_what_a_rest_told_of_the_gyro_outlasts_the_window(standing):
     stddev = np.sqrt(np.diag(window.arrival.covariance)[problem.columns("gyro_bias")])
     assert problem.parameter(window.xs[-1], "gyro_bias") == pytest.approx(told, abs=5e-4)
     assert stddev.max() < 3e-4
+
+
+def test_all_estimates_after_a_reset_are_those_of_a_new_estimator(standing):
+    """Whatever came before: no torque, a dead axis, feet that carry nothing, missing data."""
+    estimator, to_come = standing
+
+    def spoilt(k: int, m):
+        if k < 10:
+            return replace(m, torque=None)
+        return replace(m, torque=0.0 * m.torque, imu_dead=(np.arange(6) == 2) if k > 20 else None)
+
+    for k, m in enumerate(to_come):
+        if not 40 <= k < 44:
+            estimator.update(spoilt(k, m))
+    assert estimator.monitors.last_restart[0] > 0
+    estimator.reset()
+    new = Estimator(estimator.robot, estimator.config, mocap=False)
+    after = [(new.update(m), estimator.update(m)) for m in to_come]
+    assert after[-1][0] is not None
+    np.testing.assert_equal(*([_numbers(e) for e in own] for own in zip(*after)))
+
+
+def _numbers(estimate) -> dict:
+    """All that an estimate says, but for times and the counters, which outlast a reset."""
+    if estimate is None:
+        return {}
+    said = asdict(estimate)
+    for name in ("solve_time_ms", "latency_ms", "restarts", "refused_steps"):
+        del said["status"][name]
+    return said
