@@ -15,6 +15,7 @@ _STREAMS = {
     "joint": {
         **dict.fromkeys(("position", "velocity", "position_carried", "torque")),
         "velocity_change": 0.0,
+        "torque_change": 0.0,
     },
     "imu": {
         **dict.fromkeys(("gyro", "accelerometer", "accelerometer_ramp", "gyro_now")),

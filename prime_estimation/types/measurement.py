@@ -52,6 +52,7 @@ class Measurement:
     velocity_change: Array | float = 0.0
     gyro_change: Array | float = 0.0  # (3,) rad/s
     accelerometer_change: Array | float = 0.0  # (3,) m/s^2
+    torque_change: Array | float = 0.0  # (nj,) Nm
 
     def __post_init__(self):
         freeze(self)
