@@ -91,7 +91,7 @@ class Torque(Sensor):
 
         joint_torque: float = param(0.5, "joint torque", "Nm", 1e-4, 100.0, tunable=True)
         joint_torque_sampling: float = param(
-            0.08,
+            0.12,
             "share of a change between samples that their mean misses",
             "",
             0.0,
