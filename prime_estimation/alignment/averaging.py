@@ -11,8 +11,9 @@ import numpy as np
 # a change is a jump where it leaves the trend by so many times the median change, all joints
 # together
 JUMP = 2.0
-# The shares `noise.*_sampling` hold for samples this far apart [ns]. Of walking quadrupeds' samples
-# at 100 Hz a straight line between them misses five to seven times as large a share of a change.
+# The shares `noise.*_sampling` are those of samples so far apart [ns]. Further apart a straight line
+# misses a larger share: in walks of simulated quadrupeds five to seven times as large at 100 Hz, and
+# hardly more at 50 Hz.
 APART_NS, MOST_APART = 2_000_000, 6.0
 
 
@@ -113,7 +114,7 @@ def hold_weights(relative_ns: bytes, step_ns: int) -> tuple[np.ndarray, float]:
 
 @lru_cache(maxsize=64)
 def apart(relative_ns: bytes) -> np.ndarray:
-    """Factor (n - 1,) of what is missed between samples: grows with the time from one to the next.
+    """Factor (n - 1,) on what is missed between samples, which grows with their distance.
 
     Args:
         relative_ns: stamps of the samples, int64 (bytes).

@@ -51,8 +51,8 @@ class Measurement:
     # (nj,) rad/s, between its samples (`alignment.averaging.between_samples`)
     velocity_change: Array | float = 0.0
     gyro_change: Array | float = 0.0  # (3,) rad/s
-    accelerometer_change: Array | float = 0.0  # (3,) m/s^2
     torque_change: Array | float = 0.0  # (nj,) Nm
+    accelerometer_change: Array | float = 0.0  # (3,) m/s^2
 
     def __post_init__(self):
         freeze(self)
