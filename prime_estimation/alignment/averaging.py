@@ -11,10 +11,10 @@ import numpy as np
 # a change is a jump where it leaves the trend by so many times the median change, all joints
 # together
 JUMP = 2.0
-# The shares `noise.*_sampling` are those of samples so far apart [ns]. Further apart a straight line
-# misses a larger share: in walks of simulated quadrupeds five to seven times as large at 100 Hz, and
-# hardly more at 50 Hz.
-APART_NS, MOST_APART = 2_000_000, 6.0
+# The shares `noise.*_sampling` are those of samples no further apart than this [ns]. Further apart a
+# straight line misses a larger share: of simulated quadrupeds' steps at 100 Hz four to six times as
+# large a one, at 50 Hz hardly more.
+APART_NS, MOST_APART = 2_500_000, 6.0
 
 
 def hold_correction(relative_ns: np.ndarray, rows: np.ndarray, step_ns: int) -> np.ndarray:
@@ -110,6 +110,28 @@ def hold_weights(relative_ns: bytes, step_ns: int) -> tuple[np.ndarray, float]:
     p2, p1 = np.maximum(x + 2.0, 0.0), np.maximum(x + 1.0, 0.0)
     weights = np.diff(p2**2 / 2.0 - p1**2)
     return weights, float(1.0 / np.sum(weights**2))
+
+
+@lru_cache(maxsize=64)
+def bend_weights(relative_ns: bytes) -> np.ndarray:
+    """Weights (n,) of rates in what a straight line between positions is off at the node [s].
+
+    Between two samples with the rates v_0 and v_1, at the share s of their distance T, it is off by
+    `T s (1 - s) (v_1 - v_0) / 2` if the acceleration is constant.
+
+    Args:
+        relative_ns: stamps of the samples less that of the node, the last at or after 0, int64
+            (bytes).
+    """
+    x = np.frombuffer(relative_ns, np.int64)
+    weights, after = np.zeros(len(x)), int(np.searchsorted(x, 0))
+    if after > 0:
+        apart_ns = int(x[after] - x[after - 1])
+        share = -int(x[after - 1]) / apart_ns
+        off = 0.5e-9 * apart_ns * share * (1.0 - share)
+        weights[after - 1 : after + 1] = -off, off
+    weights.setflags(write=False)
+    return weights
 
 
 @lru_cache(maxsize=64)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..types import JointSample
-from .averaging import apart, between_samples, hold_correction, linear_weights
+from .averaging import apart, bend_weights, between_samples, hold_correction, linear_weights
 from .bridging import bridged
 from .encoder_glitches import GlitchCheck
 from .filled_fields import FilledFields
@@ -99,6 +99,10 @@ class JointReadings:
             fields["velocity"] = mean[FLAT, nj : 2 * nj]
             fields["velocity_samples"] = float(seen.samples[FLAT])
             rates = seen.rows[:, nj : 2 * nj]
+            if not seen.has_burst:
+                bend = bend_weights(seen.stamps.tobytes()) @ rates
+                fields["position"] = mean[NOW, :nj] - bend
+                fields["position_change"] = np.abs(bend)
             fields["velocity_change"] = between_samples(rates, seen.weights[FLAT], factor=factor)
             # mean of q(t) + (integral of dq from t to t_k): dq(s) counts in it for all t before
             # s, so with a growing weight

@@ -66,7 +66,7 @@ class Joints(Sensor):
     @staticmethod
     def _position(m: Measurement, noise, step: float) -> tuple[np.ndarray, np.ndarray | float]:
         """Joint positions (nj,) [rad] and their standard deviation."""
-        last = noise.encoder
+        last = np.hypot(noise.encoder, m.position_change)
         if m.position_carried is None:
             return m.position, last
         samples = math.sqrt(m.velocity_samples)
