@@ -60,6 +60,13 @@ def test_gyro_that_jumps_is_trusted_less_about_that_axis():
     )
 
 
+def test_position_off_the_line_between_its_samples_is_trusted_less():
+    node, noise = given({"encoder": 1e-4}, position_change=1.5e-4 * np.eye(12)[2])
+    expected = np.full(12, 1e-4)
+    expected[2] = np.hypot(1e-4, 1.5e-4)
+    np.testing.assert_allclose(1.0 / node.weight("encoders"), expected)
+
+
 def test_torque_that_jumps_is_trusted_less():
     """By the share of its jump that falls between samples."""
     m = Measurement(0, np.zeros(12), None, None, torque=np.zeros(12), torque_samples=4.0)
