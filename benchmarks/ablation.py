@@ -66,7 +66,11 @@ class SampledSynchronizer(Synchronizer):
                 position_carried=None,
             )
         if m.torque is not None:  # belongs to the node before
-            changes.update(torque=self._at(m.stamp_ns - self.step_ns).effort, torque_samples=1.0)
+            changes.update(
+                torque=self._at(m.stamp_ns - self.step_ns).effort,
+                torque_samples=1.0,
+                torque_change=0.0,
+            )
         if m.gyro is not None:
             changes.update(gyro=m.gyro_now, gyro_samples=1.0, gyro_change=0.0)
         return replace(m, **changes)

@@ -11,6 +11,10 @@ import numpy as np
 # a change is a jump where it leaves the trend by so many times the median change, all joints
 # together
 JUMP = 2.0
+# The shares `noise.*_sampling` are those of samples no further apart than this [ns]. Further apart a
+# straight line misses a larger share: of simulated quadrupeds' steps at 100 Hz four to six times as
+# large a one, at 50 Hz hardly more.
+APART_NS, MOST_APART = 2_500_000, 6.0
 
 
 def hold_correction(relative_ns: np.ndarray, rows: np.ndarray, step_ns: int) -> np.ndarray:
@@ -108,16 +112,55 @@ def hold_weights(relative_ns: bytes, step_ns: int) -> tuple[np.ndarray, float]:
     return weights, float(1.0 / np.sum(weights**2))
 
 
+@lru_cache(maxsize=64)
+def bend_weights(relative_ns: bytes) -> np.ndarray:
+    """Weights (n,) of rates in what a straight line between positions is off at the node [s].
+
+    Between two samples with the rates v_0 and v_1, at the share s of their distance T, it is off by
+    `T s (1 - s) (v_1 - v_0) / 2` if the acceleration is constant.
+
+    Args:
+        relative_ns: stamps of the samples less that of the node, the last at or after 0, int64
+            (bytes).
+    """
+    x = np.frombuffer(relative_ns, np.int64)
+    weights, after = np.zeros(len(x)), int(np.searchsorted(x, 0))
+    if after > 0:
+        apart_ns = int(x[after] - x[after - 1])
+        share = -int(x[after - 1]) / apart_ns
+        off = 0.5e-9 * apart_ns * share * (1.0 - share)
+        weights[after - 1 : after + 1] = -off, off
+    weights.setflags(write=False)
+    return weights
+
+
+@lru_cache(maxsize=64)
+def apart(relative_ns: bytes) -> np.ndarray:
+    """Factor (n - 1,) on what is missed between samples, which grows with their distance.
+
+    Args:
+        relative_ns: stamps of the samples, int64 (bytes).
+    """
+    gaps = np.diff(np.frombuffer(relative_ns, np.int64))
+    factor = np.clip(gaps / APART_NS, 1.0, MOST_APART)
+    factor.setflags(write=False)
+    return factor
+
+
 def between_samples(
-    rows: np.ndarray, weights: np.ndarray, lost: np.ndarray | float = 0.0
+    rows: np.ndarray,
+    weights: np.ndarray,
+    lost: np.ndarray | float = 0.0,
+    factor: np.ndarray | float = 1.0,
 ) -> np.ndarray:
     """How much a signal (n, width) changes between its samples, as a weighted mean sees it.
 
-    `sqrt(sum w^2 (dy^2 + lost^2))`, w that of the interval.
+    `sqrt(sum w^2 ((f dy)^2 + lost^2))`, w that of the interval, f `factor` (n - 1,) (`apart`).
 
     What the signal does between two samples is only known to lie about them: an impact of 2 ms
     falls between samples at 500 Hz. What it does where samples are lost is not told by its ends:
     `lost` (n - 1, 1) is how much it may change in each interval beside that.
     """
     between = 0.5 * (weights[1:] + weights[:-1])
-    return np.sqrt(between**2 @ (np.diff(rows, axis=0) ** 2 + np.square(lost)))
+    seen = np.square(factor * between) @ np.diff(rows, axis=0) ** 2
+    return np.sqrt(seen + between**2 @ np.broadcast_to(np.square(lost), (len(between), 1)))

@@ -89,4 +89,5 @@ class CommandedTorque:
 
 
 def _commanded(torque: np.ndarray, samples: float) -> dict:
-    return {"torque": torque, "torque_samples": samples, "torque_commanded": True}
+    known = {"torque_samples": samples, "torque_change": 0.0}
+    return {"torque": torque, **known, "torque_commanded": True}

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..sensors.imu_orientation import NAME as ORIENTATION
 from ..types import ImuSample
-from .averaging import between_samples
+from .averaging import apart, between_samples
 from .filter_heading import FilterHeading
 from .held_samples import HeldCheck, HeldOrientation
 from .node_window import FLAT, NEAR_NS, NOW, RAMP, TRIANGLE, NodeWindow
@@ -103,7 +103,8 @@ class ImuReadings:
             fields["accelerometer_ramp"] = mean[RAMP, 3:6]
         if seen.covers(2):
             missed = LOST_FORCE * lost
-            change = between_samples(seen.rows[:, 3:6], seen.weights[TRIANGLE], missed)
+            factor = apart(seen.stamps.tobytes())
+            change = between_samples(seen.rows[:, 3:6], seen.weights[TRIANGLE], missed, factor)
             fields["accelerometer"] = mean[TRIANGLE, 3:6]
             fields["accelerometer_samples"] = float(seen.samples[TRIANGLE])
             fields["accelerometer_change"] = change

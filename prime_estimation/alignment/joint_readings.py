@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..types import JointSample
-from .averaging import between_samples, hold_correction, linear_weights
+from .averaging import apart, bend_weights, between_samples, hold_correction, linear_weights
 from .bridging import bridged
 from .encoder_glitches import GlitchCheck
 from .filled_fields import FilledFields
@@ -93,13 +93,17 @@ class JointReadings:
 
     def fields(self, seen: NodeWindow) -> dict:
         """Fields of the measurement at a node from the samples about it."""
-        mean, nj = self._means(seen), self._nj
+        mean, nj, factor = self._means(seen), self._nj, apart(seen.stamps.tobytes())
         fields = {"position": mean[NOW, :nj]}
         if seen.covers(1) and np.isfinite(mean[FLAT, nj]):
             fields["velocity"] = mean[FLAT, nj : 2 * nj]
             fields["velocity_samples"] = float(seen.samples[FLAT])
             rates = seen.rows[:, nj : 2 * nj]
-            fields["velocity_change"] = between_samples(rates, seen.weights[FLAT])
+            if not seen.has_burst:
+                bend = bend_weights(seen.stamps.tobytes()) @ rates
+                fields["position"] = mean[NOW, :nj] - bend
+                fields["position_change"] = np.abs(bend)
+            fields["velocity_change"] = between_samples(rates, seen.weights[FLAT], factor=factor)
             # mean of q(t) + (integral of dq from t to t_k): dq(s) counts in it for all t before
             # s, so with a growing weight
             moved = 0.5e-9 * seen.step_ns * mean[RAMP, nj : 2 * nj]
@@ -108,6 +112,8 @@ class JointReadings:
             torque = seen.rows[:, 2 * nj :]
             anticipated = hold_correction(seen.stamps, torque, seen.step_ns)
             fields["torque"] = mean[TRIANGLE, 2 * nj :] - anticipated
+            change = between_samples(torque, seen.weights[TRIANGLE], factor=factor)
+            fields["torque_change"] = change
             fields["torque_samples"] = float(seen.samples[TRIANGLE])
         return fields
 

@@ -14,7 +14,9 @@ from ..types.arrays import finite
 _STREAMS = {
     "joint": {
         **dict.fromkeys(("position", "velocity", "position_carried", "torque")),
+        "position_change": 0.0,
         "velocity_change": 0.0,
+        "torque_change": 0.0,
     },
     "imu": {
         **dict.fromkeys(("gyro", "accelerometer", "accelerometer_ramp", "gyro_now")),

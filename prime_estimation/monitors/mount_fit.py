@@ -91,7 +91,8 @@ class OneMount(HeldFit):
 
     def _is_plain(self) -> bool:
         told = self.explains > MOUNT_FIT.plain and self._far > self._least
-        return told and self._settled and self.credible
+        stand = self._drags_base or self._stance.known
+        return told and stand and self._settled and self.credible
 
     @property
     def _far(self) -> float:

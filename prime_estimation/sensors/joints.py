@@ -36,7 +36,7 @@ class Joints(Sensor):
         joint_velocity: float = param(0.05, "joint rate", "rad/s", 1e-5, 10.0, tunable=True)
         joint_velocity_sampling: float = param(
             0.06,
-            "share of a change between samples that their mean misses",
+            "share of a change between samples 2.5 ms apart that their mean misses",
             "",
             0.0,
             1.0,
@@ -66,7 +66,7 @@ class Joints(Sensor):
     @staticmethod
     def _position(m: Measurement, noise, step: float) -> tuple[np.ndarray, np.ndarray | float]:
         """Joint positions (nj,) [rad] and their standard deviation."""
-        last = noise.encoder
+        last = np.hypot(noise.encoder, m.position_change)
         if m.position_carried is None:
             return m.position, last
         samples = math.sqrt(m.velocity_samples)
@@ -90,6 +90,14 @@ class Torque(Sensor):
         """Standard deviation of one sample of joint torque."""
 
         joint_torque: float = param(0.5, "joint torque", "Nm", 1e-4, 100.0, tunable=True)
+        joint_torque_sampling: float = param(
+            0.12,
+            "share of a change between samples 2.5 ms apart that their mean misses",
+            "",
+            0.0,
+            1.0,
+            tunable=True,
+        )
 
     def seen(self, m: Measurement) -> bool:
         """Torque is measured or commanded."""
@@ -109,7 +117,8 @@ class Torque(Sensor):
         motors made of them.
         """
         if (held := m.readings.get(TARGETS)) is None:
-            return noise.joint_torque / np.sqrt(m.torque_samples)
+            sampled = noise.joint_torque / np.sqrt(m.torque_samples)
+            return np.hypot(sampled, noise.joint_torque_sampling * m.torque_change)
         noisy = np.hypot(held.stiffness * noise.encoder, held.damping * noise.joint_velocity)
         obeyed = np.hypot(noise.joint_targets, noise.joint_targets_share * m.torque)
         return np.hypot(noisy / np.sqrt(m.torque_samples), obeyed)

@@ -48,9 +48,11 @@ class Measurement:
     gyro_samples: float = 1.0
     torque_samples: float = 1.0
     accelerometer_samples: float = 1.0
+    position_change: Array | float = 0.0  # (nj,) rad, off the line between its samples
     # (nj,) rad/s, between its samples (`alignment.averaging.between_samples`)
     velocity_change: Array | float = 0.0
     gyro_change: Array | float = 0.0  # (3,) rad/s
+    torque_change: Array | float = 0.0  # (nj,) Nm
     accelerometer_change: Array | float = 0.0  # (3,) m/s^2
 
     def __post_init__(self):

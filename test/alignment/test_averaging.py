@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from prime_estimation.alignment.averaging import (
+    bend_weights,
     hold_correction,
     hold_correction_weights,
     jumps,
@@ -103,3 +104,18 @@ def test_few_samples_are_interpolated(count):
     assert hold_correction(stamps, np.arange(2.0 * count).reshape(count, 2), STEP) == pytest.approx(
         np.zeros(2), abs=1e-12
     )
+
+
+@pytest.mark.parametrize("period", [2.0, 5.0, 7.3, 20.0])
+def test_positions_follow_the_parabola_of_their_rates(period):
+    """An acceleration that is constant from one sample to the next leaves no error."""
+    stamps = np.round(np.arange(-5.4, 1.0) * period * MS).astype(np.int64)
+    t = 1e-9 * stamps[:, None]
+    acceleration = np.array([[30.0, -200.0]])
+    position, rate = 0.1 + 2.0 * t + 0.5 * acceleration * t**2, 2.0 + acceleration * t
+    now = linear_weights(stamps.tobytes(), STEP)[0][3] @ position
+    bend = bend_weights(stamps.tobytes()) @ rate
+    assert np.abs(now - 0.1).max() > 1e-5
+    np.testing.assert_allclose(now - bend, 0.1, atol=1e-9)
+    at_node = bend_weights((stamps - stamps[-2]).tobytes())
+    assert not at_node.any()

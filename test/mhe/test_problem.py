@@ -12,6 +12,7 @@ from prime_estimation.config.parameters import Config
 from prime_estimation.estimator import Estimator
 from prime_estimation.mhe.problem import Problem
 from prime_estimation.robot import Robot
+from prime_estimation.sensors.joints import Torque
 from prime_estimation.types import Measurement, PoseSample
 
 
@@ -57,6 +58,24 @@ def test_gyro_that_jumps_is_trusted_less_about_that_axis():
     np.testing.assert_allclose(
         1.0 / node.weight("gyro"), [sampled, sampled, np.hypot(sampled, 0.3 / np.sqrt(12.0))]
     )
+
+
+def test_position_off_the_line_between_its_samples_is_trusted_less():
+    node, noise = given({"encoder": 1e-4}, position_change=1.5e-4 * np.eye(12)[2])
+    expected = np.full(12, 1e-4)
+    expected[2] = np.hypot(1e-4, 1.5e-4)
+    np.testing.assert_allclose(1.0 / node.weight("encoders"), expected)
+
+
+def test_torque_that_jumps_is_trusted_less():
+    """By the share of its jump that falls between samples."""
+    m = Measurement(0, np.zeros(12), None, None, torque=np.zeros(12), torque_samples=4.0)
+    noise = Config.load("go2").noise
+    changed = replace(m, torque_change=np.eye(12)[5])
+    expected = np.full(12, 0.5 * noise.joint_torque)
+    np.testing.assert_allclose(Torque.stddev(m, noise), expected)
+    expected[5] = np.hypot(expected[5], noise.joint_torque_sampling)
+    np.testing.assert_allclose(Torque.stddev(changed, noise), expected)
 
 
 def test_without_rates_the_last_position_counts():

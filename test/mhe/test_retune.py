@@ -50,6 +50,7 @@ def measurement() -> Measurement:
         velocity=np.zeros(n),
         velocity_change=np.ones(n),
         torque=np.zeros(n),
+        torque_change=np.ones(n),
         gyro=np.zeros(3),
         accelerometer=np.zeros(3),
         accelerometer_change=np.ones(3),
