@@ -103,3 +103,13 @@ def test_few_samples_are_interpolated(count):
     assert hold_correction(stamps, np.arange(2.0 * count).reshape(count, 2), STEP) == pytest.approx(
         np.zeros(2), abs=1e-12
     )
+
+
+@pytest.mark.parametrize("apart_ns", [1, 20_000])
+def test_samples_that_come_together_have_no_steep_trend(apart_ns):
+    """Stamps of their arrival, three by three. With 1 ns between them torques had been 1e5 Nm."""
+    rng = np.random.default_rng(2)
+    bursts = 6_000_000 * np.arange(-6, 1)[:, None] + apart_ns * np.arange(3)
+    stamps = bursts.ravel().astype(np.int64)
+    rows = 20.0 + rng.normal(0.0, 0.5, (len(stamps), 12))
+    assert np.abs(hold_correction(stamps, rows, STEP)).max() < 0.5
