@@ -11,6 +11,8 @@ import numpy as np
 # a change is a jump where it leaves the trend by so many times the median change, all joints
 # together
 JUMP = 2.0
+# share of the longest interval but one, below which samples come together and tell no trend
+TOGETHER = 0.5
 # The shares `noise.*_sampling` are those of samples no further apart than this [ns]. Further apart a
 # straight line misses a larger share: of simulated quadrupeds' steps at 100 Hz four to six times as
 # large a one, at 50 Hz hardly more.
@@ -41,11 +43,13 @@ def jumps(relative_ns: np.ndarray, rows: np.ndarray) -> np.ndarray:
 
     The trend is the median slope of three neighbouring intervals, which one jump does not move. A
     jump is told from noise by all columns together, for a controller sets the torques of all motors
-    at once; in a single one it may well drown.
+    at once; in a single one it may well drown. Samples that come together, by stamps of their
+    arrival, are taken for further apart: their noise would be a trend of any size.
     """
     between = np.diff(relative_ns)[:, None].astype(float)
     change = np.diff(rows, axis=0)
-    slope = change / between
+    longest = np.sort(between, axis=0)[-2:][0]  # but one, which may be a gap
+    slope = change / np.maximum(between, TOGETHER * longest)
     padded = np.concatenate([slope[:1], slope, slope[-1:]])
     jump = change - between * np.sort([padded[:-2], slope, padded[2:]], axis=0)[1]
     usual = np.sort(np.linalg.norm(change, axis=1))[len(change) // 2]

@@ -17,11 +17,15 @@ class FilledFields:
 
     They count as not measured once the joints have moved, until another value comes. Before that
     they may be true: the machine may rest, or hang with its motors off. Rates that become zero
-    later, as those of a driver that was started anew, count so once a joint has gone DRIVEN since;
-    torques do not, for motors may be switched off.
+    later, as those of a driver that was started anew, or in one joint alone, count so once a joint
+    has gone DRIVEN since; torques do not, for motors may be switched off.
 
     Args:
         counts: samples whose field is left out are counted here.
+
+    Attributes:
+        dead: (nj,) joints that have gone DRIVEN while their rate was zero, and still is; None where
+            there are none.
     """
 
     def __init__(self, counts: Counter):
@@ -31,8 +35,10 @@ class FilledFields:
         self._way = 0.0  # rad, of the joint that has gone furthest
         self._away = 0.0  # rad, in the sample before: one alone is a glitch
         self._position: np.ndarray | None = None  # of the newest sample
-        self._silent: np.ndarray | None = None  # where rates that had lived became zero
-        self._since = 0.0  # rad, gone from there in the sample before
+        self.dead: np.ndarray | None = None
+        # (nj,) where rates became zero, NaN of those that are not; and how far from there [rad]
+        # the joints were in the sample before
+        self._silent = self._since = np.empty(0)
 
     def follow(self, position: np.ndarray | None) -> None:
         """See positions (nj,) [rad] of a sample, before its other fields."""
@@ -65,11 +71,19 @@ class FilledFields:
         return None
 
     def _died(self, rate: np.ndarray) -> bool:
-        """Whether rates that had lived have been zero while a joint went DRIVEN."""
-        if rate.any() or self._position is None or not np.isfinite(self._position).all():
-            self._silent = None
+        """Whether a rate has been zero while its joint went DRIVEN."""
+        here = self._position
+        if rate.all() or here is None or not np.isfinite(here).all():
+            self.dead, self._silent = None, np.empty(0)
             return False
-        if self._silent is None:
-            self._silent, self._since = np.array(self._position), 0.0
-        before, self._since = self._since, float(np.abs(self._position - self._silent).max())
-        return min(before, self._since) > DRIVEN
+        if not len(self._silent):
+            self._silent, self._since = np.full(len(rate), np.nan), np.zeros(len(rate))
+        zero = rate == 0.0
+        self._silent = np.where(zero, np.where(np.isnan(self._silent), here, self._silent), np.nan)
+        # readings of continuous joints begin anew after a turn
+        gone = np.abs(np.mod(here - self._silent + np.pi, 2.0 * np.pi) - np.pi)
+        died = np.minimum(gone, self._since) > DRIVEN
+        self._since = np.where(zero, gone, 0.0)
+        dead = died if self.dead is None else died | (self.dead & zero)
+        self.dead = dead if dead.any() else None
+        return self.dead is not None

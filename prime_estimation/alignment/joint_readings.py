@@ -58,6 +58,12 @@ class JointReadings:
         self._glitches.reset()
         self._held.reset()
 
+    @property
+    def rateless(self) -> list[str]:
+        """Joints whose rate stays zero while they move: no rate is taken meanwhile."""
+        dead = self._filled.dead
+        return [] if dead is None else [n for n, is_dead in zip(self._names, dead) if is_dead]
+
     def push(self, sample: JointSample) -> bool:
         """Take a sample; True when the clock turns out to have been set back for good."""
         row, nj = self._row, self._nj

@@ -158,6 +158,11 @@ class Synchronizer:
         counted = dict(self.counts).items()
         return {name[len(GLITCH) :]: n for name, n in counted if name.startswith(GLITCH)}
 
+    @property
+    def rateless(self) -> list[str]:
+        """Joints whose rate stays zero while they move: no rate is taken meanwhile."""
+        return self._joints.rateless
+
     def pop_discontinuity(self) -> bool:
         """True once after the grid was started anew.
 

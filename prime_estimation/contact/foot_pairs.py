@@ -68,6 +68,10 @@ class FootPairs:
 
         Args: as `soles` returns them.
         """
-        stands = ~(normal < self._load)
+        stands = self.standing(normal)
         i, j = self._pairs[:, stands[self._pairs].all(axis=0)]
         return rates[i] - rates[j], soles[i] - soles[j]
+
+    def standing(self, normal: np.ndarray) -> np.ndarray:
+        """Feet (nf,) that stand, by normal forces (nf,) [N]: all where these are not known."""
+        return ~(normal < self._load)

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-import pinocchio as pin
 
 from ..config.policies import IMU_AXES, OPPOSITE
 from ..contact.foot_pairs import FootPairs
 from ..contact.leg_forces import LegForces
 from ..contact.points import contact_points
+from ..contact.sole_turns import SoleTurns
 from ..mhe.problem import Problem
 from ..mhe.situation import Situation
 from ..mhe.window import Window
@@ -60,7 +60,7 @@ class OppositeReadings(Monitor):
         self._pairs = FootPairs(robot, LegForces(robot)) if able else None
         self._order, self._mistakes = _mistakes(robot, self._pairs) if able else (None, ())
         self._weight = robot.total_mass * GRAVITY
-        self._joints, self._data = _soles(robot), robot.model.createData()
+        self._soles = SoleTurns(robot)
         self.reset()
 
     def reset(self) -> None:
@@ -86,11 +86,11 @@ class OppositeReadings(Monitor):
         base_M_imu, swings = self.problem.mount.motion(m.position, m.velocity)
         rate, own = base_M_imu.rotation @ m.gyro, base_M_imu.rotation @ swings.angular
         read = self._feet(m, slice(None))
-        if self._joints and 0 in self._open:
-            turns = read[2], self._turns(m)
+        if self._soles.known and 0 in self._open:
+            turns = read[2], self._soles.against_base(m.position, m.velocity)
             self._learn(0, self._turning(*turns, rate - own), self._turning(*turns, -rate - own))
         as_read = self._loss(*read, rate - own)
-        by_pairs = [k for k in self._open if k > 0 or not self._joints]
+        by_pairs = [k for k in self._open if k > 0 or not self._soles.known]
         if math.isnan(as_read) or not by_pairs:
             return
         others = self._feet(m, self._order)
@@ -119,16 +119,6 @@ class OppositeReadings(Monitor):
         errors = moved + np.cross(rate, apart)
         square = float(np.sum(errors * errors, axis=1).min())
         return square / (square + OPPOSITE.slip**2)
-
-    def _turns(self, m: Measurement) -> np.ndarray:
-        """Angular velocities of the feet (nf, 3) against the base, base axes [rad/s]."""
-        robot, model = self.problem.robot, self.problem.robot.model
-        q, v = np.zeros(model.nq), np.zeros(model.nv)
-        q[6], q[7:] = 1.0, robot.coordinates(m.position)
-        v[model.nv - robot.nj :] = m.velocity
-        pin.forwardKinematics(model, self._data, q, v)
-        place, moves = self._data.oMi, self._data.v
-        return np.array([place[j].rotation @ moves[j].angular for j in self._joints])
 
     def _turning(self, normal: np.ndarray, turns: np.ndarray, rate: np.ndarray) -> float:
         """Loss of the standing sole that turns least; NaN: none stands."""
@@ -175,13 +165,6 @@ def _mistakes(robot: Robot, pairs: FootPairs) -> tuple[np.ndarray, tuple[Mistake
         found.append((", ".join(names for names, _ in found), both))
     told = [Mistake(f"the legs of {names} are exchanged", 1.0, which) for names, which in found]
     return order, (gyro, *told)
-
-
-def _soles(robot: Robot) -> list[int]:
-    """Joints that carry the feet, if these are soles: of three contacts and more."""
-    contacts = contact_points(robot)
-    feet = [[c.joint for c in contacts if c.foot == foot] for foot in range(len(robot.feet))]
-    return [joints[0] for joints in feet] if all(len(joints) > 2 for joints in feet) else []
 
 
 def _sides(robot: Robot, pairs: FootPairs) -> list[tuple[int, int, list[int], list[int]]]:

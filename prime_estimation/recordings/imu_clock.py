@@ -14,6 +14,7 @@ import pinocchio as pin
 from ..config.policies import IMU_CLOCK
 from ..contact.foot_pairs import FootPairs
 from ..contact.leg_forces import LegForces
+from ..contact.sole_turns import SoleTurns
 from ..mhe.imu_mount import ImuMount
 from ..robot import GRAVITY, Robot
 from ..types import Measurement
@@ -23,7 +24,8 @@ from ..types import Measurement
 class Lateness:
     """Delay of the stamps of a stream [s], and its standard deviation.
 
-    `gain`: share of the weighted squares that it explains. `pairs`: number of pairs of feet used.
+    `gain`: share of the weighted squares that it explains. `pairs`: number of pairs of feet, or of
+    soles, used.
     """
 
     seconds: float
@@ -56,6 +58,13 @@ class ImuClock:
     is linear in d. Pairs that move (swings, impacts, slip) are outliers: weights
     `(1 + |e|^2/slip^2)^-2`, iterated.
 
+    A robot on two soles seldom stands on both. A standing sole i does not turn: with its angular
+    velocity w_i against the base
+
+        l (w_i + w_read + d w_read') = 0
+
+    counts as the motion of a pair, for which it is multiplied by a length l, `IMU_CLOCK.sole`.
+
     Args:
         robot: with legs and an IMU.
 
@@ -65,6 +74,7 @@ class ImuClock:
 
     def __init__(self, robot: Robot):
         self._pairs, self._mount = FootPairs(robot, LegForces(robot)), ImuMount(robot)
+        self._soles = SoleTurns(robot)
         self.late_ns = 0
         self.reset()
 
@@ -160,7 +170,7 @@ class ImuClock:
         return _Turn(m.stamp_ns, m.position, m.velocity, m.torque, rate, force)
 
     def _compare(self, before: _Turn, now: _Turn, after: _Turn) -> np.ndarray:
-        """Of the feet that stand, by pair: squares (3, n) of their motion against each other.
+        """Of the feet that stand, by pair or sole: squares (3, n) of their motion.
 
         With e the motion [m/s] and g its derivative by the delay: e^T e, e^T g, g^T g.
         """
@@ -171,9 +181,29 @@ class ImuClock:
         world_quat_base = pin.Quaternion.FromTwoVectors(up, np.array([0.0, 0.0, 1.0]))
         read = now.position, now.velocity, now.torque
         feet = self._pairs.soles(*read, seconds, world_quat_base, now.rate)
-        moved, apart = self._pairs.apart(*feet)
-        change = world_quat_base.toRotationMatrix() @ (after.rate - before.rate) / (2.0 * seconds)
+        change = (after.rate - before.rate) / (2.0 * seconds)
+        if self._soles.known:
+            moved, by_delay = self._turning(now, feet[2], change, seconds)
+        else:
+            moved, apart = self._pairs.apart(*feet)
+            by_delay = np.cross(world_quat_base.toRotationMatrix() @ change, apart)
         good = (moved**2).sum(axis=1) < IMU_CLOCK.fastest**2
-        moved, by_delay = moved[good], np.cross(change, apart[good])
+        moved, by_delay = moved[good], by_delay[good]
         products = moved * moved, moved * by_delay, by_delay * by_delay
         return np.stack([product.sum(axis=1) for product in products])
+
+    def _turning(
+        self, now: _Turn, normal: np.ndarray, change: np.ndarray, seconds: float
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Turns (n, 3) of soles that stand, as motions [m/s], and their derivatives by the delay.
+
+        Args:
+            now: joints and turning of the base.
+            normal: (nf,) forces [N].
+            change: (3,) of the base's angular velocity, base axes [rad/s2].
+            seconds: of the step over which rates are means.
+        """
+        middle = now.position - 0.5 * seconds * now.velocity
+        turns = self._soles.against_base(middle, now.velocity) + now.rate
+        moved = IMU_CLOCK.sole * turns[self._pairs.standing(normal)]
+        return moved, np.broadcast_to(IMU_CLOCK.sole * change, moved.shape)

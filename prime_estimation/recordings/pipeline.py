@@ -167,6 +167,9 @@ class Intake:
         if lag := self.rates.lag:
             what = f"rates lag the positions by {1e3 * lag:.0f} ms"
             joints.append(f"{what}: left out, positions tell them; see `prime doctor --bag`")
+        if dead := self.sync.rateless:
+            what = f"rates of {', '.join(dead)} are zero while they move"
+            joints.append(f"{what}: left out, positions tell them")
         if jumped := self.sync.glitches:
             told = ", ".join(f"{joint} {number}" for joint, number in jumped.items())
             joints.append(f"encoder glitches refused: {told}")

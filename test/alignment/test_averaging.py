@@ -119,3 +119,13 @@ def test_positions_follow_the_parabola_of_their_rates(period):
     np.testing.assert_allclose(now - bend, 0.1, atol=1e-9)
     at_node = bend_weights((stamps - stamps[-2]).tobytes())
     assert not at_node.any()
+
+
+@pytest.mark.parametrize("apart_ns", [1, 20_000])
+def test_samples_that_come_together_have_no_steep_trend(apart_ns):
+    """Stamps of their arrival, three by three. With 1 ns between them torques had been 1e5 Nm."""
+    rng = np.random.default_rng(2)
+    bursts = 6_000_000 * np.arange(-6, 1)[:, None] + apart_ns * np.arange(3)
+    stamps = bursts.ravel().astype(np.int64)
+    rows = 20.0 + rng.normal(0.0, 0.5, (len(stamps), 12))
+    assert np.abs(hold_correction(stamps, rows, STEP)).max() < 0.5

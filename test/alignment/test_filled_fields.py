@@ -72,6 +72,30 @@ def test_rates_that_die_are_none_once_a_joint_has_gone_far():
     fields.follow(ZERO + 1.2 * DRIVEN)
     assert fields.rate(ZERO) is None and counts == {"joint_rate_zero": 1}
     assert fields.torque(ZERO) is ZERO  # motors may be switched off
-    assert fields.rate(np.eye(NJ)[1]) is not None
+    assert fields.rate(np.ones(NJ)) is not None
     fields.follow(ZERO + 2.0)
     assert fields.rate(ZERO) is ZERO and fields.rate(None) is None
+
+
+def test_the_rate_of_one_joint_that_is_never_told():
+    """Until it is; where the joint swings back to is no matter."""
+    counts, live = Counter(), np.array([1.0, 0.0, 1.0])
+    fields = FilledFields(counts)
+    for way in (0.0, 0.0, 0.9 * DRIVEN, 1.1 * DRIVEN):
+        fields.follow(ZERO + way)
+        assert fields.rate(live) is live and fields.dead is None
+    for way in (1.1 * DRIVEN, 0.0):
+        fields.follow(ZERO + way)
+        assert fields.rate(live) is None
+        assert fields.dead.tolist() == [False, True, False]
+    assert counts == {"joint_rate_zero": 2}
+    assert fields.rate(ZERO + 1.0) is not None and fields.dead is None
+    assert fields.rate(live) is live
+
+
+def test_a_joint_that_rests_and_one_that_turns_over_have_no_dead_rate():
+    """One whose rate is read in coarse steps; a reading that begins anew after a turn."""
+    fields, live = FilledFields(Counter()), np.array([1.0, 0.0, 0.0])
+    for way in np.linspace(0.0, 1.0, 50):
+        fields.follow(np.array([way, 0.9 * DRIVEN * way, 2.0 * np.pi * (way > 0.5)]))
+        assert fields.rate(live) is live

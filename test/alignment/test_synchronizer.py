@@ -49,15 +49,13 @@ def test_a_jump_between_samples_is_told():
 
 
 def test_so_is_a_jump_of_a_joint_rate():
-    times = range(0, 200, 2)
-    samples = [
-        replace(joint(t), velocity=np.arange(NJ) * (1.0 if t >= 96 else 1e-9)) for t in times
-    ]
+    times, rates = range(0, 200, 2), 1.0 + np.arange(NJ)
+    samples = [replace(joint(t), velocity=rates * (1.0 if t >= 96 else 1e-9)) for t in times]
     nodes = feed(
         Synchronizer(STEP, NJ), [sample for t, s in zip(times, samples) for sample in (s, imu(t))]
     )
     change = {round(t): n.velocity_change for t, n in zip(milliseconds(nodes), nodes)}
-    np.testing.assert_allclose(change[100], 0.2 * np.arange(NJ), rtol=0.05)  # one of five intervals
+    np.testing.assert_allclose(change[100], 0.2 * rates, rtol=0.05)  # one of five intervals
     np.testing.assert_allclose(change[90] + change[120], np.zeros(NJ), atol=1e-12)
 
 

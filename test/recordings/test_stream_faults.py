@@ -271,6 +271,29 @@ def test_fields_that_a_driver_fills_with_zeros(field, walk, go2, tmp_path):
     assert np.linalg.norm(apart) < 0.05
 
 
+def test_the_rate_of_one_joint_that_a_driver_does_not_tell(walk, go2, tmp_path):
+    """The other rates are left out with it, and it is named; the estimate had been given up."""
+    robot, config = go2
+
+    def spoilt(topic, _, m):
+        if topic != "/joint_states":
+            return m
+        rates = np.array(m.velocity)
+        rates[list(m.name).index("FL_thigh_joint")] = 0.0
+        return dataclasses.replace(m, velocity=rates)
+
+    def without(topic, _, m):
+        none = np.zeros(0)
+        return dataclasses.replace(m, velocity=none) if topic == "/joint_states" else m
+
+    zero, pipeline = play(write(tmp_path / "zero.mcap", walk, spoilt), robot, config, False)
+    none, _ = play(write(tmp_path / "none.mcap", walk, without), robot, config, False)
+    assert pipeline.counts["joint_rate_zero"] > 400
+    assert "rates of FL_thigh_joint are zero" in said(zero[-1], "joint_states").message
+    apart = zero[-1].linear_velocity_base - none[-1].linear_velocity_base
+    assert len(zero) > 0.9 * len(none) and np.linalg.norm(apart) < 0.05
+
+
 def test_a_recorded_walk_with_all_faults(recorded_runs, go2):
     """IMU 4 ms late, joint stamps +-1 ms, bursts of 48 ms, encoder glitches, mocap outliers."""
     run = recorded_runs / "go2_streams_payload3"
