@@ -13,9 +13,9 @@ import numpy as np
 JUMP = 2.0
 # share of the longest interval but one, below which samples come together and tell no trend
 TOGETHER = 0.5
-# The shares `noise.*_sampling` are those of samples no further apart than this [ns]. Further apart a
-# straight line misses a larger share: of simulated quadrupeds' steps at 100 Hz four to six times as
-# large a one, at 50 Hz hardly more.
+# The shares `noise.*_sampling` are those of samples no further apart than this [ns]. Further apart
+# a straight line misses a larger share: of simulated quadrupeds' steps at 100 Hz four to six times
+# as large a one, at 50 Hz hardly more.
 APART_NS, MOST_APART = 2_500_000, 6.0
 
 

@@ -42,7 +42,7 @@ class Imu(Sensor):
         )
         accelerometer_sampling: float = param(
             0.08,
-            "share of a change of specific force between samples 2.5 ms apart that their mean misses",
+            "share of its change between samples 2.5 ms apart that their mean misses",
             "",
             0.0,
             1.0,

@@ -36,7 +36,7 @@ class Joints(Sensor):
         joint_velocity: float = param(0.05, "joint rate", "rad/s", 1e-5, 10.0, tunable=True)
         joint_velocity_sampling: float = param(
             0.06,
-            "share of a change between samples 2.5 ms apart that their mean misses",
+            "share of its change between samples 2.5 ms apart that their mean misses",
             "",
             0.0,
             1.0,
@@ -92,7 +92,7 @@ class Torque(Sensor):
         joint_torque: float = param(0.5, "joint torque", "Nm", 1e-4, 100.0, tunable=True)
         joint_torque_sampling: float = param(
             0.12,
-            "share of a change between samples 2.5 ms apart that their mean misses",
+            "share of its change between samples 2.5 ms apart that their mean misses",
             "",
             0.0,
             1.0,
