@@ -118,7 +118,9 @@ class JointReadings:
             torque = seen.rows[:, 2 * nj :]
             anticipated = hold_correction(seen.stamps, torque, seen.step_ns)
             fields["torque"] = mean[TRIANGLE, 2 * nj :] - anticipated
-            change = between_samples(torque, seen.weights[TRIANGLE], factor=factor)
+            # what is missed between samples that are near each other is in `noise.joint_model`
+            beyond = np.sqrt(factor**2 - 1.0)
+            change = between_samples(torque, seen.weights[TRIANGLE], factor=beyond)
             fields["torque_change"] = change
             fields["torque_samples"] = float(seen.samples[TRIANGLE])
         return fields

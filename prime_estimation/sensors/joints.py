@@ -92,7 +92,7 @@ class Torque(Sensor):
         joint_torque: float = param(0.5, "joint torque", "Nm", 1e-4, 100.0, tunable=True)
         joint_torque_sampling: float = param(
             0.12,
-            "share of its change between samples 2.5 ms apart that their mean misses",
+            "share of its change that the mean of samples misses beside those 2.5 ms apart",
             "",
             0.0,
             1.0,

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Benchmark of slow streams: what falls between their samples is in the stated velocity."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+
+@pytest.fixture(scope="module")
+def slow_streams(repository):
+    """The benchmark, imported as a script would be."""
+    folder = str(repository / "benchmarks")
+    sys.path.insert(0, folder)
+    try:
+        import slow_streams as module
+    finally:
+        sys.path.remove(folder)
+    return module
+
+
+def test_velocities_of_slow_streams_hold(slow_streams, recorded_runs, monkeypatch):
+    """NEES 10 and 16 while all samples had missed the same share of what is between them."""
+    monkeypatch.setattr(slow_streams, "RATES", ((100, 100), (50, 50)))
+    rows = slow_streams.measure(recorded_runs / "go2_payload3", "go2", 10.0)
+    assert [row["joints [Hz]"] for row in rows] == ["100", "50"]
+    assert max(row["NEES"] for row in rows) < 6.0
+    assert rows[0]["velocity [mm/s]"] < 20.0 and rows[1]["velocity [mm/s]"] < 35.0
+    assert slow_streams.table(rows, slow_streams.COLUMNS).count("\n") == 3
