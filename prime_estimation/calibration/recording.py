@@ -99,8 +99,8 @@ def read_recording(
     """Signals of a bag with motion capture.
 
     Raises:
-        DataError: the bag cannot be used, is too short, has gaps, no motion capture, no torques,
-            or no foot ever stands or leaves the ground.
+        DataError: the bag cannot be used, is too short, has gaps, no motion capture, or no
+            foot ever stands or leaves the ground.
     """
     if robot.imu_joint != 1:
         raise RobotError(f"{robot.name}: calibration needs an IMU on the base", robot.config)
@@ -122,9 +122,6 @@ def read_recording(
             told = by_reason({reason: n for reason, n in counts if reason.startswith("mocap")})
             refused = f" ({told})" if told else ""
             raise DataError(f"{bag.path}: no pose of motion capture can be used{refused}", path)
-        if nodes and all(m.torque is None for m in nodes):
-            what = "has no joint torques, which tell calibration when a foot stands"
-            raise DataError(f"{bag.path} {what}: record the effort of joint_states", path)
         told = dict(counts=dict(intake.counts + bag.undecodable), notice=bag.notice)
     return replace(align(named(path).name, robot, nodes, samples), **told)
 
@@ -144,7 +141,8 @@ def align(name: str, robot: Robot, nodes: list[Measurement], samples: Mapping[ty
     keep = (t > first) & (t < last)
     stamps, t = stamps[keep], t[keep]
     _check(name, t, joint_times, imu_times)
-    stance = _check_stance(name, robot, _stance(robot, nodes)[keep])
+    weighed = any(m.torque is not None for m in nodes)
+    stance = _check_stance(name, robot, _stance(robot, nodes)[keep], weighed)
     angle = _array(joints, "position")
     rates = _array(joints, "velocity")
     gyro, force = (
@@ -175,13 +173,14 @@ def align(name: str, robot: Robot, nodes: list[Measurement], samples: Mapping[ty
     )
 
 
-def _check_stance(name: str, robot: Robot, stance: np.ndarray) -> np.ndarray:
-    """The stance (n, nf) itself; DataError where a foot never stands."""
+def _check_stance(name: str, robot: Robot, stance: np.ndarray, weighed: bool) -> np.ndarray:
+    """The stance (n, nf) itself; DataError where a foot never stands, by torques or by motion."""
     if not stance.any(axis=0).all():
         idle = ", ".join(f for f, there in zip(robot.feet, stance.any(axis=0)) if not there)
-        raise DataError(
-            f"{name}: {idle} never stands; calibration needs all feet on the ground", idle
-        )
+        need = "calibration needs all feet on the ground"
+        if not weighed:
+            need += ", which joint torques tell best: none are recorded"
+        raise DataError(f"{name}: {idle} never stands; {need}", idle)
     return stance
 
 

@@ -43,15 +43,16 @@ void SolverMultipleShooting::findFirstCovariance() {
   first_is_known_ = true;
 }
 
-/// Refused steps and the trust region have damped the Hessians: that is no knowledge.
+/// Refused steps and the trust region have damped the Hessians: that is no knowledge. Where they are
+/// not definite without, some of it stays.
 void SolverMultipleShooting::undamp() {
   if (!(damping_ > 0.0) && !arrival_.bounded()) return;
-  const double damping = std::exchange(preg_, 0.0);
+  const double next = std::exchange(preg_, 0.0);
   const VectorXd largest = std::exchange(arrival_.largest, VectorXd());
   const bool definite = backward();
-  preg_ = damping;
   arrival_.largest = largest;
-  if (!definite) backward();
+  if (!definite) backwardDamped();
+  preg_ = next;
 }
 
 SolverMultipleShooting::Newest SolverMultipleShooting::newestPosterior(const MatrixXd& jx,

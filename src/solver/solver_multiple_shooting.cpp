@@ -282,14 +282,19 @@ bool SolverMultipleShooting::backward() {
   return true;
 }
 
-/// Backward pass, with as much damping as it needs, then the full step.
-void SolverMultipleShooting::computeDirection(const bool recalc) {
-  if (recalc) linearize();
+/// With as much damping as it needs.
+void SolverMultipleShooting::backwardDamped() {
   while (!backward()) {
     preg_ = std::max(10.0 * preg_, 1e-6);
     if (preg_ > kMostDamping)
       throw SolveError("window problem: the Hessian is not positive definite");
   }
+}
+
+/// Backward pass, then the full step.
+void SolverMultipleShooting::computeDirection(const bool recalc) {
+  if (recalc) linearize();
+  backwardDamped();
   forward();
 }
 

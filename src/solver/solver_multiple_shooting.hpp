@@ -152,6 +152,7 @@ class SolverMultipleShooting : public crocoddyl::SolverAbstract {
   bool iterate(std::size_t maxiter);
   double sumOfCosts() const;
   double remainder() const;
+  void backwardDamped();
   void undamp();
   Eigen::MatrixXd posteriorOfFree(std::size_t k) const;
   std::size_t controlsAt(std::size_t k) const;

@@ -11,7 +11,7 @@ from helpers.swaying_robot import bent, go2_on_points, sway, swinging
 
 from prime_estimation.calibration.offsets import Offsets
 from prime_estimation.calibration.position_scale import check_scale
-from prime_estimation.calibration.recording import MocapPoses, read_recording
+from prime_estimation.calibration.recording import MocapPoses, _check_stance, read_recording
 from prime_estimation.calibration.rotations import exp, right_jacobian, rotate
 from prime_estimation.calibration.suitability import (
     check_frame,
@@ -138,18 +138,11 @@ def test_motion_capture_that_comes_rarely(recorded_runs, tmp_path, capfd):
     assert "poses in 3.0 s; calibration needs 10 a second" in told and told.count("\n") == 1
 
 
-def test_a_recording_without_torques(recorded_runs, tmp_path):
-    """Nothing else tells calibration when a foot stands."""
-    without = tmp_path / "without.mcap"
-    with BagReader(recorded_runs / "go2_bent_walk") as bag, BagWriter(without) as writer:
-        last = bag.start_ns + 2 * 10**9
-        for topic, arrival_ns, message in bag.messages(("/joint_states", "/imu", "/mocap/pose")):
-            if topic == "/joint_states":
-                message = replace(message, effort=np.zeros(0))
-            if arrival_ns < last:
-                writer.write(topic, arrival_ns, message)
-    with pytest.raises(DataError, match="without.mcap has no joint torques, which tell"):
-        read_recording(without, Robot.load("go2"))
+@pytest.mark.parametrize("weighed, told", [(False, "none are recorded"), (True, "on the ground")])
+def test_feet_that_never_stand_by_what_was_recorded(weighed, told):
+    """Without torques motion alone tells when they do."""
+    with pytest.raises(DataError, match=f"RR_foot never stands; .*{told}$"):
+        _check_stance("run", Robot.load("go2"), np.zeros((200, 4), bool), weighed)
 
 
 def test_bags_of_two_robots(recorded_runs, tmp_path, capfd):
