@@ -43,8 +43,8 @@ void SolverMultipleShooting::findFirstCovariance() {
   first_is_known_ = true;
 }
 
-/// Refused steps and the trust region have damped the Hessians: that is no knowledge. Where they are
-/// not definite without, some of it stays.
+/// Refused steps and the trust region have damped the Hessians: that is no knowledge. Some damping
+/// stays where they are not definite without.
 void SolverMultipleShooting::undamp() {
   if (!(damping_ > 0.0) && !arrival_.bounded()) return;
   const double next = std::exchange(preg_, 0.0);
