@@ -273,3 +273,29 @@ def test_only_running_nodes_leave_the_window():
         arrival.marginalize(
             arrival, arrival.createData(), np.zeros(n), np.zeros(n), np.zeros(n), np.zeros((n, 1))
         )
+
+
+@pytest.mark.parametrize("rows", [np.eye(NW), np.array([[1, 0, 0], [0, 1, 1], [0, 0, 0]])])
+def test_covariances_of_a_hessian_that_is_not_definite_without_damping(rows):
+    """Two controls of a node are told by their sum only, and move nothing.
+
+    The step was damped, and its damping has gone since; as often as it is asked.
+    """
+    rng, state = np.random.default_rng(10), crocoddyl.StateVector(NS + NP)
+    models = [arrival_of(rng, state), *linear_nodes(rng, state, N)]
+    terminal = linear_nodes(rng, state, 1)[0]
+    xs, us = random_point(rng, [NS + NP] + [NW] * N)
+    A, B, c = np.eye(NS + NP), np.zeros((NS + NP, NW)), np.zeros(NS + NP)
+    B[:NS, 0] = rng.normal(size=NS)
+    C, r = np.zeros((NW, NS + NP)), rng.normal(size=NW)
+    P = []
+    for D in (np.eye(NW), rows):
+        models[4] = _core.ActionLinear(state, A, B, c, C, D, r, NP)
+        problem = crocoddyl.ShootingProblem(xs[0], models, terminal)
+        solver = _core.SolverMultipleShooting(problem)
+        solver.solve(xs, us, 1, regularization=5e-9)
+        for _ in range(2):
+            solver.compute_posterior()
+            P.append([solver.posterior(k) for k in range(1, N + 2)])
+    for other in P[1:]:
+        assert_same(other, P[0], atol=1e-4)  # damping of 1e-6 stays
