@@ -61,7 +61,7 @@ class HeldJoints(HeldFit):
     def __init__(self, problem: Problem, hold: JointHold, steps: Steps):
         super().__init__(problem, hold, JOINT_FIT)
         self._steps = steps if {OFFSETS, ZEROS} & {*hold.names} else None
-        self._losses = not {*APART} & {*hold.names}
+        self._losses, self._seldom = not {*APART} & {*hold.names}, False
         self.against = "the torques"
         if ZEROS in hold.names:
             self.against, self._limit = "the feet that stand", JOINT_FIT.zeros
@@ -69,17 +69,19 @@ class HeldJoints(HeldFit):
     def _tells(self, window: Window, situation: Situation) -> bool:
         """Nodes in which the feet carry the robot, and all torques are seen.
 
-        Offsets of legs that stand are forces at their feet, and zeros another posture: only a robot
-        that takes steps tells them.
+        Losses are told by torques that are read often: what joints do between samples that are far
+        apart looks like rotors. Offsets of legs that stand are forces at their feet, and zeros
+        another posture: only a robot that takes steps tells them.
         """
-        if self._steps is not None and not self._steps.taken:
+        if self._seldom or (self._steps is not None and not self._steps.taken):
             return False
         return not situation.suspended and window.weighed()
 
-    def heed(self, commanded: bool) -> None:
-        """Take note of whether the torques of the next node are those commanded."""
+    def heed(self, m: Measurement) -> None:
+        """Take note of how often torques are read, and whether they are those commanded."""
         if self._losses:
-            self._limit = JOINT_FIT.commanded if commanded else JOINT_FIT.fall
+            self._seldom = m.torque_samples < JOINT_FIT.samples
+            self._limit = JOINT_FIT.commanded if m.torque_commanded else JOINT_FIT.fall
 
     def let_go(self, window: Window) -> str:
         """Estimate them from now on, beside an inertia that is learned anew."""
@@ -116,7 +118,7 @@ class JointFit(HeldFits):
     def assess(self, m: Measurement, window: Window | None, situation: Situation) -> Situation:
         """Note which torques are read."""
         for part in self._parts:
-            part.heed(m.torque_commanded)
+            part.heed(m)
         return situation
 
     def judge(self, window: Window, situation: Situation) -> str:

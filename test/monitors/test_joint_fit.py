@@ -68,6 +68,18 @@ def test_commanded_torques_contradict_losses_less(recorded_runs, scale, held):
     assert told.problem.joint_holds[0].held == held
 
 
+def test_torques_that_are_read_seldom_tell_no_losses(recorded_runs):
+    """Those at 100 Hz have 1.5 samples in the mean of a node."""
+
+    def seldom(m, before):
+        return replace(m, torque_samples=1.5)
+
+    none = dict.fromkeys(("armature", "joint_friction", "joint_damping"), 0.0)
+    estimator, found = estimates(recorded_runs, seldom, **none)
+    assert estimator.problem.joint_holds[0].held
+    assert not any(p.kind == "armature" for p in found[-1].joint_parameters)
+
+
 def test_torques_that_come_late_are_said_and_taken_back(recorded_runs):
     """By a node: ground that is not where it is thought, and a load that is not there, before."""
 
