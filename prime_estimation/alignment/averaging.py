@@ -140,12 +140,12 @@ def bend_weights(relative_ns: bytes) -> np.ndarray:
 
 @lru_cache(maxsize=64)
 def apart(relative_ns: bytes) -> np.ndarray:
-    """Factor (n - 1,) on what is missed between samples, which grows with their distance.
+    """Factor (n - 1, 1) on what is missed between samples, which grows with their distance.
 
     Args:
         relative_ns: stamps of the samples, int64 (bytes).
     """
-    gaps = np.diff(np.frombuffer(relative_ns, np.int64))
+    gaps = np.diff(np.frombuffer(relative_ns, np.int64))[:, None]
     factor = np.clip(gaps / APART_NS, 1.0, MOST_APART)
     factor.setflags(write=False)
     return factor
@@ -159,12 +159,11 @@ def between_samples(
 ) -> np.ndarray:
     """How much a signal (n, width) changes between its samples, as a weighted mean sees it.
 
-    `sqrt(sum w^2 ((f dy)^2 + lost^2))`, w that of the interval, f `factor` (n - 1,) (`apart`).
+    `sqrt(sum w^2 ((f dy)^2 + lost^2))`, w that of the interval, f `factor` (n - 1, 1) (`apart`).
 
     What the signal does between two samples is only known to lie about them: an impact of 2 ms
     falls between samples at 500 Hz. What it does where samples are lost is not told by its ends:
     `lost` (n - 1, 1) is how much it may change in each interval beside that.
     """
     between = 0.5 * (weights[1:] + weights[:-1])
-    seen = np.square(factor * between) @ np.diff(rows, axis=0) ** 2
-    return np.sqrt(seen + between**2 @ np.broadcast_to(np.square(lost), (len(between), 1)))
+    return np.sqrt(between**2 @ (np.square(factor * np.diff(rows, axis=0)) + np.square(lost)))
