@@ -5,15 +5,16 @@
 from __future__ import annotations
 
 import json
-import os
 import zipfile
 from collections.abc import Mapping
 from dataclasses import asdict, fields
+from io import BytesIO
 from pathlib import Path
 
 import numpy as np
 
 from ..errors import ConfigError
+from ..io.whole_file import write_whole
 from .frank_wolfe import Descent, Iterate
 from .noise import NoiseModel
 from .offsets import Offsets
@@ -60,9 +61,9 @@ class Checkpoint:
         """Keep these arrays besides the others; the file is whole at any time."""
         self._arrays |= arrays
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        beside = self.path.with_suffix(".part.npz")
-        np.savez(beside, job=np.array(self._job), **self._arrays)
-        os.replace(beside, self.path)
+        content = BytesIO()
+        np.savez(content, job=np.array(self._job), **self._arrays)
+        write_whole(self.path, content.getvalue())
 
     # --- offsets ----------------------------------------------------------------------------------
 
