@@ -12,8 +12,6 @@ velocities, tilts and positions inside their 95 % interval.
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
 import tempfile
 from collections.abc import Callable
@@ -23,11 +21,10 @@ from pathlib import Path
 
 import numpy as np
 import pinocchio as pin
-from recordings import add_runs, excerpt, swapped, table
+from recordings import excerpt, measure_runs, swapped
 
 from prime_estimation.config.parameters import Config
 from prime_estimation.config.policies import MOUNT_FIT
-from prime_estimation.errors import PrimeError
 from prime_estimation.evaluation.scores import evaluate
 from prime_estimation.io.bag import BagReader, BagWriter
 from prime_estimation.io.messages import stamp_ns
@@ -140,20 +137,7 @@ def measure(run: Path, robot: str, seconds: float) -> list[dict]:
 
 def main() -> int:
     """Command line."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    add_runs(parser)
-    parser.add_argument("--seconds", type=float, default=12.0)
-    parser.add_argument("--json", action="store_true")
-    args = parser.parse_args()
-    try:
-        rows = [row for run in args.runs for row in measure(run, args.robot, args.seconds)]
-    except PrimeError as error:
-        print(f"mounts: {error}", file=sys.stderr)
-        return 1
-    print(json.dumps(rows, indent=1) if args.json else table(rows, COLUMNS))
-    return 0
+    return measure_runs("mounts", __doc__, 12.0, measure, COLUMNS)
 
 
 if __name__ == "__main__":

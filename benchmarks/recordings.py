@@ -8,10 +8,13 @@ Excerpts of a recorded run, its ground truth, a variant of the program for a whi
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+import json
+import sys
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from prime_estimation.errors import PrimeError
 from prime_estimation.evaluation.motion import Motion
 from prime_estimation.io.bag import BagReader, BagWriter
 from prime_estimation.io.messages import stamp_ns
@@ -98,3 +101,35 @@ def add_runs(parser: argparse.ArgumentParser) -> None:
     runs = [RUNS / "go2_payload3", RUNS / "go2_nominal"]
     parser.add_argument("runs", nargs="*", type=Path, default=runs, metavar="RUN")
     parser.add_argument("--robot", default="go2")
+
+
+def measure_runs(
+    name: str,
+    about: str,
+    seconds: float,
+    measure: Callable[[Path, str, float], list[dict]],
+    columns: dict[str, str],
+) -> int:
+    """Command line of a script that measures the first seconds of each run; its exit code.
+
+    Args:
+        name: of the script.
+        about: its docstring.
+        seconds: of a run, if not said otherwise.
+        measure: rows of a run, by the run, the robot and the seconds.
+        columns: of the table.
+    """
+    parser = argparse.ArgumentParser(
+        description=about, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    add_runs(parser)
+    parser.add_argument("--seconds", type=float, default=seconds)
+    parser.add_argument("--json", action="store_true")
+    args = parser.parse_args()
+    try:
+        rows = [row for run in args.runs for row in measure(run, args.robot, args.seconds)]
+    except PrimeError as error:
+        print(f"{name}: {error}", file=sys.stderr)
+        return 1
+    print(json.dumps(rows, indent=1) if args.json else table(rows, columns))
+    return 0

@@ -11,17 +11,14 @@ velocities and tilts inside their 95 % interval; a NEES of 3 is right.
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from recordings import add_runs, excerpt, table
+from recordings import excerpt, measure_runs
 
 from prime_estimation.config.parameters import Config
-from prime_estimation.errors import PrimeError
 from prime_estimation.evaluation.scores import evaluate
 from prime_estimation.io.bag import BagReader, BagWriter
 from prime_estimation.io.messages import stamp_ns
@@ -94,20 +91,7 @@ def measure(run: Path, robot: str, seconds: float) -> list[dict]:
 
 def main() -> int:
     """Command line."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    add_runs(parser)
-    parser.add_argument("--seconds", type=float, default=20.0)
-    parser.add_argument("--json", action="store_true")
-    args = parser.parse_args()
-    try:
-        rows = [row for run in args.runs for row in measure(run, args.robot, args.seconds)]
-    except PrimeError as error:
-        print(f"slow_streams: {error}", file=sys.stderr)
-        return 1
-    print(json.dumps(rows, indent=1) if args.json else table(rows, COLUMNS))
-    return 0
+    return measure_runs("slow_streams", __doc__, 20.0, measure, COLUMNS)
 
 
 if __name__ == "__main__":

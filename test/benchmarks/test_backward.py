@@ -7,14 +7,8 @@ Both solvers find the same step, ours in a fraction of the time.
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import pytest
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
-
-from backward import compare, standing_window  # noqa: E402
+from backward import compare, standing_window
 
 
 @pytest.mark.parametrize("links, fraction", [(1, 0.5), (13, 0.1)])

@@ -6,13 +6,9 @@ from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
-
-from bilevel import main, measure  # noqa: E402
+from bilevel import main, measure
 
 
 def test_rows_of_a_calibration(recorded_runs):

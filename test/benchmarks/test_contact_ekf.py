@@ -2,27 +2,22 @@
 # Copyright (c) 2026, the prime_estimation developers
 """The yardstick filter: its derivatives, a robot that stands still, a recorded run."""
 
-import sys
 from pathlib import Path
 
 import numpy as np
 import pinocchio as pin
 import pytest
+from contact_ekf import Runner, read_samples
+from invariant_ekf import ContactEkf, Tuning
+from legs import ContactDetector, Legs
+from yardstick import find_runs
+from yardstick_table import COLUMNS, markdown
 
-REPOSITORY = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(REPOSITORY / "benchmarks"))
+from prime_estimation.config.parameters import Config
+from prime_estimation.robot import Robot
+from prime_estimation.types import ImuSample, JointSample, PoseSample
 
-from contact_ekf import Runner, read_samples  # noqa: E402
-from invariant_ekf import ContactEkf, Tuning  # noqa: E402
-from legs import ContactDetector, Legs  # noqa: E402
-from yardstick import find_runs  # noqa: E402
-from yardstick_table import COLUMNS, markdown  # noqa: E402
-
-from prime_estimation.config.parameters import Config  # noqa: E402
-from prime_estimation.robot import Robot  # noqa: E402
-from prime_estimation.types import ImuSample, JointSample, PoseSample  # noqa: E402
-
-RUNS = REPOSITORY.parent / "shared" / "data" / "sim"
+RUNS = Path(__file__).resolve().parents[3] / "shared" / "data" / "sim"
 STANCE = np.tile([0.0, 0.8, -1.5], 4)
 
 

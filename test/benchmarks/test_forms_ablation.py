@@ -5,28 +5,21 @@
 Their instruments, and one optimum of both forms on a stretch of a recorded run.
 """
 
-import sys
-from pathlib import Path
-
 import numpy as np
+import one_problem
 import pytest
+from ablation import COLUMNS, VARIANTS, SampledSynchronizer, row
+from recordings import excerpt, swapped, table
+from scores import batch_figures
 
-REPOSITORY = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(REPOSITORY / "benchmarks"))
-
-import one_problem  # noqa: E402
-from ablation import COLUMNS, VARIANTS, SampledSynchronizer, row  # noqa: E402
-from recordings import excerpt, swapped, table  # noqa: E402
-from scores import batch_figures  # noqa: E402
-
-from prime_estimation.alignment.synchronizer import Synchronizer  # noqa: E402
-from prime_estimation.config.parameters import Config  # noqa: E402
-from prime_estimation.errors import DataError  # noqa: E402
-from prime_estimation.io.bag import BagReader  # noqa: E402
-from prime_estimation.mhe.problem import Problem  # noqa: E402
-from prime_estimation.recordings import pipeline as pipeline_module  # noqa: E402
-from prime_estimation.robot import Robot  # noqa: E402
-from prime_estimation.types import ImuSample, JointSample  # noqa: E402
+from prime_estimation.alignment.synchronizer import Synchronizer
+from prime_estimation.config.parameters import Config
+from prime_estimation.errors import DataError
+from prime_estimation.io.bag import BagReader
+from prime_estimation.mhe.problem import Problem
+from prime_estimation.recordings import pipeline as pipeline_module
+from prime_estimation.robot import Robot
+from prime_estimation.types import ImuSample, JointSample
 
 
 def test_sampled_synchronizer_hands_on_samples_and_not_means():

@@ -2,15 +2,12 @@
 # Copyright (c) 2026, the prime_estimation developers
 """Benchmark of the closed loop: its cases, and the page that it writes."""
 
-import sys
 from collections import Counter
 from dataclasses import asdict
-from pathlib import Path
 
 import pytest
 
 pytest.importorskip("mujoco")
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
 
 from loop import KINDS, cases
 from loop_report import report

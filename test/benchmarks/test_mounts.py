@@ -4,28 +4,15 @@
 
 from __future__ import annotations
 
-import sys
-
-import pytest
-
-
-@pytest.fixture(scope="module")
-def mounts(repository):
-    """The benchmark, imported as a script would be."""
-    folder = str(repository / "benchmarks")
-    sys.path.insert(0, folder)
-    try:
-        import mounts as module
-    finally:
-        sys.path.remove(folder)
-    return module
+import mounts
+from recordings import table
 
 
-def test_late_stamps_held_and_estimated(mounts, recorded_runs, monkeypatch):
+def test_late_stamps_held_and_estimated(recorded_runs, monkeypatch):
     late = [fault for fault in mounts.FAULTS if fault.name == "stamps 30 ms late"]
     monkeypatch.setattr(mounts, "FAULTS", late)
     held, estimated = mounts.measure(recorded_runs / "go2_payload3", "go2", 6.0)
     assert held["said"] == "" and estimated["said"] == "mocap_clock"
     assert estimated["velocity [mm/s]"] < 0.8 * held["velocity [mm/s]"]  # it begins slowly
-    assert mounts.table([held, estimated], mounts.COLUMNS).count("\n") == 3
+    assert table([held, estimated], mounts.COLUMNS).count("\n") == 3
     assert mounts.mount_fit.MOUNT_FIT is mounts.MOUNT_FIT

@@ -6,18 +6,14 @@ table comes out with two guesses."""
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
 import numpy as np
+import paper_problems as problems
+import papers
 import pytest
 from helpers.differences import jacobian, relative_error
 from helpers.nodes import exact_node
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
-
-import paper_problems as problems  # noqa: E402
-import papers  # noqa: E402
-from paper_motion import MACHINES  # noqa: E402
+from paper_motion import MACHINES
 
 MANIFOLDS = ("log_cholesky", problems.EXPONENTIAL)
 

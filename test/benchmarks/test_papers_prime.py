@@ -5,18 +5,12 @@ says, short runs give every column."""
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import numpy as np
+import papers_prime
 import pytest
 
 from prime_estimation.config.parameters import Config
 from prime_estimation.robot import Robot
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
-
-import papers_prime  # noqa: E402
 
 
 def test_contact_models_differ():

@@ -2,30 +2,23 @@
 # Copyright (c) 2026, the prime_estimation developers
 """Logs of real robots: what the yardstick filter is given there, and how estimates are compared."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
+from contact_ekf import Runner
+from missing_readings import complete
+from real_logs import LOGS
+from real_reference import Reference, against_mocap, against_own_filter
+from real_table import COLUMNS, markdown
 from scipy.spatial.transform import Rotation
 
-REPOSITORY = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(REPOSITORY / "benchmarks"))
-
-from contact_ekf import Runner  # noqa: E402
-from missing_readings import complete  # noqa: E402
-from real_logs import LOGS  # noqa: E402
-from real_reference import Reference, against_mocap, against_own_filter  # noqa: E402
-from real_table import COLUMNS, markdown  # noqa: E402
-
-from prime_estimation.config.files import built_in_robots  # noqa: E402
-from prime_estimation.config.parameters import Config  # noqa: E402
-from prime_estimation.convert import load_mapping  # noqa: E402
-from prime_estimation.errors import DataError  # noqa: E402
-from prime_estimation.robot import Robot  # noqa: E402
-from prime_estimation.sensors.contact_flags import FlagSample  # noqa: E402
-from prime_estimation.sensors.foot_force import FootForceSample  # noqa: E402
-from prime_estimation.types import CommandSample, ImuSample, JointSample  # noqa: E402
+from prime_estimation.config.files import built_in_robots
+from prime_estimation.config.parameters import Config
+from prime_estimation.convert import load_mapping
+from prime_estimation.errors import DataError
+from prime_estimation.robot import Robot
+from prime_estimation.sensors.contact_flags import FlagSample
+from prime_estimation.sensors.foot_force import FootForceSample
+from prime_estimation.types import CommandSample, ImuSample, JointSample
 
 STANCE = np.tile([0.0, 0.8, -1.5], 4)
 STEP_NS = 2_500_000

@@ -7,17 +7,10 @@ Skipped where the recordings are not.
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
+import hopper_teststand
+import joint_parameters_real
+import pendulums
 import pytest
-
-REPOSITORY = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(REPOSITORY / "benchmarks"))
-
-import hopper_teststand  # noqa: E402
-import joint_parameters_real  # noqa: E402
-import pendulums  # noqa: E402
 
 
 def test_force_of_the_hopper_without_its_force_sensor(real):

@@ -4,19 +4,15 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import numpy as np
 import pinocchio as pin
 import pytest
+import ricmonk
+import ricmonk_runs
 
 from prime_estimation.robot import Robot
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
-
-import ricmonk  # noqa: E402
-import ricmonk_runs  # noqa: E402
 
 MASS, PLACE = 0.17, 0.11  # kg, m from the shoulder on the arm that is free in odd swings
 SAMPLE, SUBSTEPS, SECONDS = 0.006, 6, 3.0

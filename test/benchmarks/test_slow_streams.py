@@ -4,28 +4,15 @@
 
 from __future__ import annotations
 
-import sys
-
-import pytest
-
-
-@pytest.fixture(scope="module")
-def slow_streams(repository):
-    """The benchmark, imported as a script would be."""
-    folder = str(repository / "benchmarks")
-    sys.path.insert(0, folder)
-    try:
-        import slow_streams as module
-    finally:
-        sys.path.remove(folder)
-    return module
+import slow_streams
+from recordings import table
 
 
-def test_velocities_of_slow_streams_hold(slow_streams, recorded_runs, monkeypatch):
+def test_velocities_of_slow_streams_hold(recorded_runs, monkeypatch):
     """NEES 10 and 16 while all samples had missed the same share of what is between them."""
     monkeypatch.setattr(slow_streams, "RATES", ((100, 100), (50, 50)))
     rows = slow_streams.measure(recorded_runs / "go2_payload3", "go2", 10.0)
     assert [row["joints [Hz]"] for row in rows] == ["100", "50"]
     assert max(row["NEES"] for row in rows) < 6.0
     assert rows[0]["velocity [mm/s]"] < 20.0 and rows[1]["velocity [mm/s]"] < 35.0
-    assert slow_streams.table(rows, slow_streams.COLUMNS).count("\n") == 3
+    assert table(rows, slow_streams.COLUMNS).count("\n") == 3

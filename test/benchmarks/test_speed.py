@@ -5,16 +5,12 @@
 What the times are is not asserted.
 """
 
-import sys
 from pathlib import Path
 
 import numpy as np
+import pairs
 import pytest
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
-
-import pairs  # noqa: E402
-import speed  # noqa: E402
+import speed
 
 
 def test_every_part_takes_time(recorded_runs):

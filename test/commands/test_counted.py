@@ -14,6 +14,12 @@ from helpers.spoiling import trot, write
 from prime_estimation import cli
 
 REFUSED = "joint_states: no positions"
+VERBS = [
+    ("replay", "--out", "{out}.mcap"),
+    ("identify", "--out", "{out}"),
+    ("reconstruct", "--out", "{out}"),
+    ("calibrate", "--what", "mocap", "--out", "{out}"),
+]
 
 
 @pytest.fixture(scope="module")
@@ -32,12 +38,7 @@ def spoilt(tmp_path_factory):
 
 @pytest.mark.parametrize(
     "verb",
-    [
-        ("replay", "--out", "{out}.mcap"),
-        ("identify", "--out", "{out}"),
-        ("reconstruct", "--out", "{out}"),
-        ("calibrate", "--what", "mocap", "--out", "{out}"),
-    ],
+    VERBS,
     ids=lambda verb: verb[0],
 )
 def test_refused_samples_are_counted(verb, spoilt, tmp_path, capsys, monkeypatch):
@@ -51,13 +52,7 @@ def test_refused_samples_are_counted(verb, spoilt, tmp_path, capsys, monkeypatch
 
 @pytest.mark.parametrize(
     "verb",
-    [
-        ("replay", "--out", "{out}.mcap"),
-        ("identify", "--out", "{out}"),
-        ("reconstruct", "--out", "{out}"),
-        ("calibrate", "--what", "mocap", "--out", "{out}"),
-        ("calibrate", "--estimator", "window", "--iterations", "1", "--workers", "1"),
-    ],
+    [*VERBS, ("calibrate", "--estimator", "window", "--iterations", "1", "--workers", "1")],
     ids=lambda verb: "-".join(verb[:3:2]),
 )
 def test_what_a_damaged_recording_lacks_is_said(verb, spoilt, tmp_path, capsys, monkeypatch):

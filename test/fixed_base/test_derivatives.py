@@ -4,9 +4,7 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
+import furuta
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -26,10 +24,6 @@ from prime_estimation.fixed_base.friction import FRICTION, friction
 from prime_estimation.fixed_base.segment import Segment
 from prime_estimation.joint_friction import JointLosses
 from prime_estimation.robot import Robot
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
-
-import furuta  # noqa: E402
 
 # a machine with everything that there is
 CHANGES = {

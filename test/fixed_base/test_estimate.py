@@ -4,10 +4,9 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
-from pathlib import Path
 
+import furuta
 import numpy as np
 import pytest
 from scipy.signal import lfilter
@@ -26,10 +25,6 @@ from prime_estimation.fixed_base import (
 )
 from prime_estimation.fixed_base.levenberg_marquardt import linearized
 from prime_estimation.robot import Robot
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
-
-import furuta  # noqa: E402
 
 INERTIA = 0.0039 + furuta.MASS_B * furuta.L2**2  # of the pendulum about its hinge
 TRUTHS = {

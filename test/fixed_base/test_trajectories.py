@@ -4,9 +4,9 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
+import furuta
 import numpy as np
 import pytest
 
@@ -14,10 +14,6 @@ from prime_estimation.errors import ConfigError, DataError
 from prime_estimation.fixed_base import JointRecording, Leapfrog, Spline, read_bag
 from prime_estimation.io.bag import BagWriter
 from prime_estimation.io.sensor_messages import joint_state
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
-
-import furuta  # noqa: E402
 
 
 def write(path: Path, **values: float) -> Path:
