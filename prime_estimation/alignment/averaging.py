@@ -17,6 +17,8 @@ TOGETHER = 0.5
 # a straight line misses a larger share: of simulated quadrupeds' steps at 100 Hz four to six times
 # as large a one, at 50 Hz hardly more.
 APART_NS, MOST_APART = 2_500_000, 6.0
+# Beyond the first of these intervals [ns] changes may come and go unseen; beyond the other all do.
+UNSEEN_NS = 10_000_000, 20_000_000
 
 
 def hold_correction(relative_ns: np.ndarray, rows: np.ndarray, step_ns: int) -> np.ndarray:
@@ -151,6 +153,23 @@ def apart(relative_ns: bytes) -> np.ndarray:
     return factor
 
 
+@lru_cache(maxsize=64)
+def unseen(relative_ns: bytes) -> np.ndarray:
+    """Factor (n - 1, 1) on usual changes between samples, that may come and go unseen between two.
+
+    Two samples of an impact of 2 ms show a change; with 20 ms between them they may both be quiet.
+
+    Args:
+        relative_ns: stamps of the samples, int64 (bytes).
+    """
+    begin, end = UNSEEN_NS
+    gaps = np.diff(np.frombuffer(relative_ns, np.int64))[:, None]
+    share = np.clip((gaps - begin) / (end - begin), 0.0, 1.0)
+    factor = share * np.sqrt(apart(relative_ns) ** 2 - 1.0)
+    factor.setflags(write=False)
+    return factor
+
+
 def between_samples(
     rows: np.ndarray,
     weights: np.ndarray,
@@ -163,7 +182,7 @@ def between_samples(
 
     What the signal does between two samples is only known to lie about them: an impact of 2 ms
     falls between samples at 500 Hz. What it does where samples are lost is not told by its ends:
-    `lost` (n - 1, 1) is how much it may change in each interval beside that.
+    `lost` (n - 1, 1 or width) is how much it may change in each interval beside that.
     """
     between = 0.5 * (weights[1:] + weights[:-1])
     return np.sqrt(between**2 @ (np.square(factor * np.diff(rows, axis=0)) + np.square(lost)))

@@ -12,15 +12,19 @@ JUMP = 0.1  # rad; noise and quantization of any encoder lie far below
 # few samples
 APART = 0.005
 FASTEST = 40.0  # rad/s, of joints whose rates are not measured
+HARDEST = 1500.0  # rad/s2, of the knee of a Go1 that comes down: between two samples, unseen
 
 
 class GlitchCheck:
     """Compares each joint sample with the last accepted one.
 
-    A position is a glitch if `|q_1 - q_0 - (dq_0 + dq_1) dt/2| > JUMP + APART |dq|`; rates that are
-    not measured are bounded by FASTEST. No sample is delayed for the check. A position that has
-    been refused for LONGEST_NS is accepted, so that a true step, or a wrong first reading, has no
-    longer effect.
+    A position is a glitch if
+
+        |q_1 - q_0 - (dq_0 + dq_1) dt/2| > JUMP + APART |dq| + HARDEST dt^2 / 4
+
+    Rates that are not measured are bounded by FASTEST. No sample is delayed for the check. A
+    position that has been refused for LONGEST_NS is accepted, so that a true step, or a wrong first
+    reading, has no longer effect.
 
     Args:
         nj: number of joints.
@@ -60,4 +64,5 @@ class GlitchCheck:
             return np.abs(moved) - (JUMP + (dt + APART) * FASTEST)
         rates = before[nj:], row[nj:]
         fast = np.maximum(np.abs(rates[0]), np.abs(rates[1]))
-        return np.abs(moved - 0.5 * dt * (rates[0] + rates[1])) - (JUMP + APART * fast)
+        most = JUMP + 0.25 * HARDEST * dt**2 + APART * fast
+        return np.abs(moved - 0.5 * dt * (rates[0] + rates[1])) - most

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..sensors.imu_orientation import NAME as ORIENTATION
 from ..types import ImuSample
-from .averaging import apart, between_samples
+from .averaging import apart, between_samples, unseen
 from .filter_heading import FilterHeading
 from .held_samples import HeldCheck, HeldOrientation
 from .node_window import FLAT, NEAR_NS, NOW, RAMP, TRIANGLE, NodeWindow
@@ -19,6 +19,8 @@ from .stream import Stream
 
 # what a foot that comes down does meanwhile where samples are lost: m/s2, rad/s
 LOST_FORCE, LOST_RATE = 100.0, 2.0
+# of usual changes that may come and go between samples (`averaging.unseen`)
+UNSEEN_FORCE, UNSEEN_TURN = 1.0, 0.3
 # beyond the range of any IMU on a legged robot: 5700 degrees/s, 100 g
 RANGE = np.repeat([100.0, 1000.0], 3)
 UNIT = 0.1  # by which the norm of a quaternion may differ from one
@@ -86,8 +88,10 @@ class ImuReadings:
 
     def fields(self, seen: NodeWindow) -> dict:
         """Fields of the measurement at a node from the samples about it."""
-        mean, lost = seen.weights @ seen.rows, (np.diff(seen.stamps) > NEAR_NS)[:, None]
-        fields = {"gyro_now": mean[NOW, :3]}
+        mean, lost = seen.weights @ seen.rows, (np.diff(seen.stamps) > seen.near_ns)[:, None]
+        stamps = seen.stamps.tobytes()
+        come_and_gone = unseen(stamps) * seen.changed[:6]
+        fields = {"gyro_now": mean[NOW, :3], "imu_interval": 1e-9 * seen.usual_ns}
         if np.isfinite(mean[NOW, 6]):
             quat = fields["quat_world_imu"] = mean[NOW, 6:] / np.linalg.norm(mean[NOW, 6:])
             if self._orientation:
@@ -98,13 +102,14 @@ class ImuReadings:
             if quat is not None and not self._held.dead[:3].any():
                 fields["heading_rate"] = self._heading.rate(seen, quat, gyro)
             fields["gyro_samples"] = float(seen.samples[FLAT])
-            change = between_samples(seen.rows[:, :3], seen.weights[FLAT], LOST_RATE * lost)
+            missed = np.hypot(LOST_RATE * lost, UNSEEN_TURN * come_and_gone[:, :3])
+            change = between_samples(seen.rows[:, :3], seen.weights[FLAT], missed)
             fields["gyro_change"] = change
             fields["accelerometer_ramp"] = mean[RAMP, 3:6]
         if seen.covers(2):
-            missed = LOST_FORCE * lost
-            factor = apart(seen.stamps.tobytes())
-            change = between_samples(seen.rows[:, 3:6], seen.weights[TRIANGLE], missed, factor)
+            missed = np.hypot(LOST_FORCE * lost, UNSEEN_FORCE * come_and_gone[:, 3:])
+            kernel, factor = seen.weights[TRIANGLE], apart(stamps)
+            change = between_samples(seen.rows[:, 3:6], kernel, missed, factor)
             fields["accelerometer"] = mean[TRIANGLE, 3:6]
             fields["accelerometer_samples"] = float(seen.samples[TRIANGLE])
             fields["accelerometer_change"] = change

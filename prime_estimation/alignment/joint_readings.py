@@ -10,7 +10,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..types import JointSample
-from .averaging import apart, bend_weights, between_samples, hold_correction, linear_weights
+from .averaging import (
+    apart,
+    bend_weights,
+    between_samples,
+    hold_correction,
+    linear_weights,
+    unseen,
+)
 from .bridging import bridged
 from .encoder_glitches import GlitchCheck
 from .filled_fields import FilledFields
@@ -20,6 +27,8 @@ from .sample_checks import check_shape, is_finite
 from .stream import Stream
 from .unwrapping import AngleUnwrapper
 
+# of usual changes that may come and go between samples (`averaging.unseen`)
+UNSEEN_RATE, UNSEEN_TORQUE = 0.45, 0.9
 GLITCH = "joint_glitch_"  # prefix of the counted joints
 
 
@@ -99,17 +108,19 @@ class JointReadings:
 
     def fields(self, seen: NodeWindow) -> dict:
         """Fields of the measurement at a node from the samples about it."""
-        mean, nj, factor = self._means(seen), self._nj, apart(seen.stamps.tobytes())
-        fields = {"position": mean[NOW, :nj]}
+        mean, nj, stamps = self._means(seen), self._nj, seen.stamps.tobytes()
+        factor, come_and_gone = apart(stamps), unseen(stamps) * seen.changed
+        fields = {"position": mean[NOW, :nj], "joint_interval": 1e-9 * seen.usual_ns}
         if seen.covers(1) and np.isfinite(mean[FLAT, nj]):
             fields["velocity"] = mean[FLAT, nj : 2 * nj]
             fields["velocity_samples"] = float(seen.samples[FLAT])
             rates = seen.rows[:, nj : 2 * nj]
             if not seen.has_burst:
-                bend = bend_weights(seen.stamps.tobytes()) @ rates
+                bend = bend_weights(stamps) @ rates
                 fields["position"] = mean[NOW, :nj] - bend
                 fields["position_change"] = np.abs(bend)
-            fields["velocity_change"] = between_samples(rates, seen.weights[FLAT], factor=factor)
+            missed = UNSEEN_RATE * come_and_gone[:, nj : 2 * nj]
+            fields["velocity_change"] = between_samples(rates, seen.weights[FLAT], missed, factor)
             # mean of q(t) + (integral of dq from t to t_k): dq(s) counts in it for all t before
             # s, so with a growing weight
             moved = 0.5e-9 * seen.step_ns * mean[RAMP, nj : 2 * nj]
@@ -120,7 +131,8 @@ class JointReadings:
             fields["torque"] = mean[TRIANGLE, 2 * nj :] - anticipated
             # what is missed between samples that are near each other is in `noise.joint_model`
             beyond = np.sqrt(factor**2 - 1.0)
-            change = between_samples(torque, seen.weights[TRIANGLE], factor=beyond)
+            missed = UNSEEN_TORQUE * come_and_gone[:, 2 * nj :]
+            change = between_samples(torque, seen.weights[TRIANGLE], missed, beyond)
             fields["torque_change"] = change
             fields["torque_samples"] = float(seen.samples[TRIANGLE])
         return fields
@@ -129,5 +141,5 @@ class JointReadings:
         """Means (4, 3 nj) in the four kernels; lost samples are bridged."""
         if not seen.has_burst:
             return seen.weights @ seen.rows
-        stamps, path = bridged(seen.stamps, seen.rows, self._nj, NEAR_NS)
+        stamps, path = bridged(seen.stamps, seen.rows, self._nj, seen.near_ns)
         return linear_weights(stamps.tobytes(), seen.step_ns)[0] @ path

@@ -10,10 +10,11 @@ from typing import NamedTuple
 import numpy as np
 
 from .averaging import linear_weights
-from .stream import Stream
+from .stream import UNEVEN, Stream
 
 FLAT, RAMP, TRIANGLE, NOW = range(4)  # rows of `linear_weights`
-NEAR_NS = 20_000_000  # between samples of a stream that loses none; held commands, other sensors
+# between samples of a stream that loses none, or is regularly slower; held commands, other sensors
+NEAR_NS = 20_000_000
 
 
 class NodeWindow(NamedTuple):
@@ -25,6 +26,8 @@ class NodeWindow(NamedTuple):
         weights: (4, n) of the samples in the four kernels.
         samples: (4,) effective number of independent samples in each.
         step_ns: between nodes [ns].
+        usual_ns: interval between samples [ns].
+        changed: (width,) rms of changes between samples that are seldom, over the last second.
     """
 
     stamps: np.ndarray
@@ -32,6 +35,8 @@ class NodeWindow(NamedTuple):
     weights: np.ndarray
     samples: np.ndarray
     step_ns: int
+    usual_ns: int
+    changed: np.ndarray
 
     @classmethod
     def of(cls, stream: Stream, t_ns: int, step_ns: int, counts: Counter) -> NodeWindow | None:
@@ -44,15 +49,21 @@ class NodeWindow(NamedTuple):
             counts[f"{stream.name}_missing"] += 1
             return None
         stamps, rows = window
-        seen = cls(stamps, rows, *linear_weights(stamps.tobytes(), step_ns), step_ns)
+        kernels = linear_weights(stamps.tobytes(), step_ns)
+        seen = cls(stamps, rows, *kernels, step_ns, stream.usual_ns, np.sqrt(stream.changed))
         if seen.has_burst:
             counts[f"{stream.name}_bridged"] += 1
         return seen
 
     @property
+    def near_ns(self) -> float:
+        """Longest interval between samples [ns] if none is lost."""
+        return max(NEAR_NS, UNEVEN * self.usual_ns)
+
+    @property
     def has_burst(self) -> bool:
         """Whether samples are further apart than those of a stream that loses none."""
-        return bool(np.diff(self.stamps).max(initial=0) > NEAR_NS)
+        return bool(np.diff(self.stamps).max(initial=0) > self.near_ns)
 
     def covers(self, steps: int) -> bool:
         """Whether its first sample is not after the begin of so many steps."""

@@ -4,7 +4,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
+from statistics import median
 
 import numpy as np
 
@@ -12,6 +13,9 @@ CAPACITY = 8192  # rows kept of a stream that is pushed and never popped
 # consecutive older samples after which a clock is believed to have gone back for good
 CONFIRMATIONS = 5
 UNEVEN = 1.5  # by which intervals of a regular stream differ
+USUAL = 9  # newest intervals, whose median is the usual one
+SELDOM_NS = 10_000_000  # interval between samples, beyond which impacts fall between them
+MEMORY_NS = 1_000_000_000  # over which changes across such intervals are a mean
 BACK_NS = 100_000_000  # a smaller step back is reordering on the way, not another clock
 
 
@@ -106,6 +110,8 @@ class Stream:
         first, newest: stamps [ns] of the first row since the last reset and of the newest one; None
             without rows.
         since: stamp of the first row after the newest gap longer than `gap_ns`.
+        changed: (width,) mean square of changes between samples that are seldom; zero where they
+            are not.
     """
 
     def __init__(
@@ -124,6 +130,13 @@ class Stream:
         self.first: int | None = None
         self.newest: int | None = None
         self.since: int | None = None
+        self._intervals: deque[int] = deque(maxlen=USUAL)
+        self.changed = np.zeros(self.width)
+
+    @property
+    def usual_ns(self) -> int:
+        """Median of the newest intervals between samples [ns]; 0: not known yet."""
+        return median(self._intervals) if len(self._intervals) == USUAL else 0
 
     def is_newer(self, stamp_ns: int) -> bool:
         """Whether a stamp is behind that of the newest row."""
@@ -150,7 +163,18 @@ class Stream:
             self.first = self.since = stamp_ns
         elif stamp_ns - self.newest > self.gap_ns:
             self.since = stamp_ns
+        else:
+            self._follow(stamp_ns - self.newest)
         self.newest = stamp_ns
+
+    def _follow(self, interval_ns: int) -> None:
+        """Take note of the interval before the row that was appended last, and of its change."""
+        self._intervals.append(interval_ns)
+        if UNEVEN * self.usual_ns <= SELDOM_NS:
+            return
+        before, row = self._rows[self._end - 2 : self._end]
+        square = np.nan_to_num((row - before) ** 2)
+        self.changed += min(interval_ns / MEMORY_NS, 1.0) * (square - self.changed)
 
     def shift(self, by_ns: int) -> None:
         """Move the stamps of all rows: the clock of the stream was wrong by so much."""

@@ -69,8 +69,8 @@ class HeldJoints(HeldFit):
     def _tells(self, window: Window, situation: Situation) -> bool:
         """Nodes in which the feet carry the robot, and all torques are seen.
 
-        Losses are told by torques that are read often: what joints do between samples that are far
-        apart looks like rotors. Offsets of legs that stand are forces at their feet, and zeros
+        Joints must be read often: what they do between samples that are far apart looks like
+        rotors, or like other zeros. Offsets of legs that stand are forces at their feet, and zeros
         another posture: only a robot that takes steps tells them.
         """
         if self._seldom or (self._steps is not None and not self._steps.taken):
@@ -78,9 +78,9 @@ class HeldJoints(HeldFit):
         return not situation.suspended and window.weighed()
 
     def heed(self, m: Measurement) -> None:
-        """Take note of how often torques are read, and whether they are those commanded."""
+        """Take note of how often joints are read, and whether torques are those commanded."""
+        self._seldom = m.joints_seldom
         if self._losses:
-            self._seldom = m.torque_samples < JOINT_FIT.samples
             self._limit = JOINT_FIT.commanded if m.torque_commanded else JOINT_FIT.fall
 
     def let_go(self, window: Window) -> str:

@@ -19,7 +19,7 @@ from ..mhe.mount_hold import (
 from ..mhe.problem import Problem
 from ..mhe.situation import Situation
 from ..mhe.window import Window
-from ..types import SensorHealth
+from ..types import Measurement, SensorHealth
 from .held_fit import HeldFit, HeldFits
 from .stance_motion import StanceMotion
 
@@ -47,6 +47,7 @@ class OneMount(HeldFit):
         super().__init__(problem, hold, MOUNT_FIT)
         self._stance = stance
         self._least = MOUNT_FIT.lever if hold.names[0] == IMU_POSITION else 0.0
+        self._of_imu, self._seldom = hold.names[0] in (IMU_ROTATION, IMU_POSITION), False
 
     def reset(self) -> None:
         """Forget everything."""
@@ -58,10 +59,17 @@ class OneMount(HeldFit):
         """Nodes in which the feet carry the robot, and stand, on ground that does not give way.
 
         A tracked body that is elsewhere looks like both: a base that is taken to be where it is not
-        pushes feet along the ground, and into it.
+        pushes feet along the ground, and into it. What falls between samples that are far apart
+        looks like a turned IMU.
         """
+        if self._of_imu and self._seldom:
+            return False
         feet_tell = self._drags_base or not (self._stance.unrest or self._is_soft(window))
         return feet_tell and not situation.suspended
+
+    def heed(self, m: Measurement) -> None:
+        """Take note of how often joints and IMU are read."""
+        self._seldom = m.joints_seldom or m.imu_seldom
 
     def _is_soft(self, window: Window) -> bool:
         return self.problem.softness(window.xs[-1]) > MOUNT_FIT.soft
@@ -141,6 +149,12 @@ class MountFit(HeldFits):
 
     def __init__(self, problem: Problem, stance: StanceMotion):
         super().__init__([OneMount(problem, hold, stance) for hold in problem.mount_holds])
+
+    def assess(self, m: Measurement, window: Window | None, situation: Situation) -> Situation:
+        """Note how often sensors are read."""
+        for part in self._parts:
+            part.heed(m)
+        return situation
 
     def _choose(self, wrong: list[HeldFit]) -> HeldFit | None:
         """None while another explains far more of what was seen: they only look like it.

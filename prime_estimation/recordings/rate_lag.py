@@ -22,6 +22,7 @@ class RateLag:
 
     with v the mean over the step. Rates without lag show up to 1 ms, rates behind a low-pass filter
     of 10 Hz 16 ms. A lag lets standing feet seem to move, and looks like a wrong clock of the IMU.
+    Samples that are far apart tell none: what joints do between them looks like one.
 
     Args:
         step: between nodes [s].
@@ -44,7 +45,7 @@ class RateLag:
         """Look at the next measurement; True where its rates turn out to lag."""
         if self.lag:
             return False
-        if m.position is None or m.velocity is None:
+        if m.position is None or m.velocity is None or m.joints_seldom:
             self.reset()
             return False
         self._last.append(m)

@@ -118,6 +118,8 @@ class BaseReport:
         measured = window.weighed() and not m.torque_commanded
         zeros = self._zeros + (problem.joints_let_go * INTERVAL.unlike_tilt) ** 2
         zeros += (stuck * INTERVAL.rest_tilt) ** 2 + window.leaning**2 + window.guessed**2
+        if not window.place.measured:
+            zeros += _seldom(m) ** 2
         pose = covariance + creep_covariance(
             window.unevenness,
             problem.layout.part(window.xs[-1], "rotation"),
@@ -183,6 +185,12 @@ class BaseReport:
             force = np.where(m.imu_dead[3:], R_imu_base @ carried, force)
         place = part(x, "rotation"), base_M_imu
         return _core.velocity_at_end(mean, angular, *place, gyro, force, self._gravity, problem.dt)
+
+
+def _seldom(m: Measurement) -> float:
+    """Deviation of roll and pitch [rad] by what falls between samples of joints and IMU alike."""
+    square = min(m.joint_interval, m.imu_interval) ** 2 - INTERVAL.often**2
+    return INTERVAL.seldom_tilt * 100.0 * max(square, 0.0)
 
 
 def _fixed_base() -> dict:

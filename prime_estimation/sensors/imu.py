@@ -11,7 +11,7 @@ import numpy as np
 
 from ..declaration import param
 from ..types import Measurement
-from .sensor import INSTANT, Block, Role, Sensor, Wearer
+from .sensor import INSTANT, READ_SELDOM, Block, Role, Sensor, Wearer
 
 ROTATION, POSITION = "imu_rotation", "imu_position"  # parameters, where mounts are
 ALIVE = np.ones(6)  # weights of the axes of gyro and accelerometer where none is dead
@@ -91,9 +91,9 @@ class Imu(Sensor):
         return m.gyro is not None
 
     def remark(self, m: Measurement) -> str:
-        """Which axes are dead."""
+        """Which axes are dead; that it is read seldom."""
         if m.imu_dead is None:
-            return ""
+            return READ_SELDOM.format(1e3 * m.imu_interval) if m.imu_seldom else ""
         dead = ", ".join(axis for axis, is_dead in zip(AXES, m.imu_dead) if is_dead)
         return f"not used, for it says the same all the time: {dead}"
 

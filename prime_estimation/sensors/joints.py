@@ -12,7 +12,7 @@ import numpy as np
 from ..declaration import param
 from ..types import Measurement
 from .joint_targets import NAME as TARGETS
-from .sensor import INSTANT, Role, Sensor, Wearer
+from .sensor import INSTANT, READ_SELDOM, Role, Sensor, Wearer
 
 _NOT_MEASURED = ("command", "cmd", "desired", "target", "reference")
 
@@ -46,6 +46,10 @@ class Joints(Sensor):
     def seen(self, m: Measurement) -> bool:
         """Joint positions are there."""
         return m.position is not None
+
+    def remark(self, m: Measurement) -> str:
+        """Says that they are read seldom."""
+        return READ_SELDOM.format(1e3 * m.joint_interval) if m.joints_seldom else ""
 
     def give_state(self, given, m: Measurement, noise, wearer: Wearer) -> None:
         """Encoders and rates with their weights."""

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 # standard deviation of an unknown instant in an interval, as a share of its length
 INSTANT = 1.0 / math.sqrt(12.0)
+READ_SELDOM = "read every {:.0f} ms only: what falls between is not seen"
 
 
 @dataclass(frozen=True)

@@ -75,6 +75,13 @@ def test_fast_joints_with_jitter_do_not_glitch(period, jitter, rates):
     assert not any("glitch" in reason for reason in counts)
 
 
+@pytest.mark.parametrize("period, refused", [(2.0, True), (20.0, False)])
+def test_a_knee_that_comes_down_between_two_samples_is_no_glitch(period, refused):
+    """Between two readings at 50 Hz it may have moved by 0.2 rad, at no speed before and after."""
+    _, counts, _ = run(lambda t: 0.2 * (t > 101), times=np.arange(0, 300, period), speed=1.0)
+    assert ("joint_glitch_calf" in counts) is refused
+
+
 def test_held_readings_do_not_glitch():
     """Readings that stay for four samples of a joint at 15 rad/s."""
     sync = Synchronizer(STEP, NJ, wearer=Wearer(NAMES, (), 0.01))

@@ -69,10 +69,10 @@ def test_commanded_torques_contradict_losses_less(recorded_runs, scale, held):
 
 
 def test_torques_that_are_read_seldom_tell_no_losses(recorded_runs):
-    """Those at 100 Hz have 1.5 samples in the mean of a node."""
+    """As at 100 Hz."""
 
     def seldom(m, before):
-        return replace(m, torque_samples=1.5)
+        return replace(m, joint_interval=0.01)
 
     none = dict.fromkeys(("armature", "joint_friction", "joint_damping"), 0.0)
     estimator, found = estimates(recorded_runs, seldom, **none)

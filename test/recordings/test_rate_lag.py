@@ -64,6 +64,26 @@ def test_a_lag_is_found_in_a_second_and_a_half(way, lag):
     assert rates.lag == pytest.approx(lag, abs=2e-3)
 
 
+def test_joints_that_are_read_seldom_tell_none():
+    rates, (lag, at) = RateLag(STEP), (0.02, STEP * np.arange(400))
+    for k, t in enumerate(at):
+        q, v = np.full(NJ, np.sin(11.0 * t)), np.full(NJ, 11.0 * np.cos(11.0 * (t - lag)))
+        m = Measurement(round(1e9 * t), q, v, None, joint_interval=0.01)
+        assert not rates.learn(m)
+    told = RateLag(STEP)
+    assert any(
+        told.learn(
+            Measurement(
+                round(1e9 * t),
+                np.full(NJ, np.sin(11.0 * t)),
+                np.full(NJ, 11.0 * np.cos(11.0 * (t - lag))),
+                None,
+            )
+        )
+        for t in at
+    )
+
+
 @pytest.mark.parametrize(
     "way", [dict(), dict(every=2), dict(every=5), dict(lag=0.001), dict(lag=0.02, size=0.01)]
 )

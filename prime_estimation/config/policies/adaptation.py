@@ -135,11 +135,6 @@ class JointFitPolicy(HoldPolicy):
         "the same of the encoders' zeros: up to 0.44 where they are right, on 37 recorded runs; "
         "0.6 and more where they are 3 to 5 mrad off, or legs are bent",
     )
-    samples: float = param(
-        2.0,
-        "of a node's mean of torques below which it tells no losses: the knees of a G1 that is "
-        "read at 100 Hz (1.5) seemed to have 13 times their friction",
-    )
     slipped: float = param(0.03, "deviation of the zero of an encoder that is not right", "rad")
     swings: float = param(0.02, "share of the weight below which a foot carries nothing")
     stands: int = param(100, "nodes for which no foot of a robot that walks carries all the time")

@@ -147,6 +147,13 @@ class IntervalPolicy:
         "rad",
     )
     untold_force: float = param(0.1, "of the force of a foot there, as a share of the weight")
+    seldom_tilt: float = param(
+        0.6,
+        "of roll and pitch where joints and IMU are read seldom and nothing else tells them, per "
+        "square of the shorter interval in tenths of a second: what falls between is not white",
+        "rad",
+    )
+    often: float = param(2.5e-3, "interval between samples up to which that is nothing", "s")
     com: float = param(1e-3, "of a centre of mass, along the first two axes of its link", "m")
     com_height: float = param(
         3e-3, "and along the third one: only what the base accelerates and tilts tells it", "m"
