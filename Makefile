@@ -7,6 +7,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.built
 
+# where it is set, each of the many programs that tests start compiles all modules anew
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help build demo test quick docs bench bench-papers bench-speed bench-loop bench-joints lint test-install test-ros clean
 .DEFAULT_GOAL := help
 

@@ -129,38 +129,49 @@ class Legs:
         """Motion at some rows of the signals."""
         rate, turn, force, up = self._base(signals, rows)
         n, nf = len(rows), len(self.feet)
-        point, speed = np.zeros((n, nf, 3)), np.zeros((n, nf, 3))
-        load, needed, residual = np.full((n, nf, 3), np.nan), np.zeros((n, 6)), np.zeros((n, 6))
-        torque = None
+        v = np.hstack([np.zeros((n, 3)), rate, signals.velocity[rows]])
+        a = np.hstack([force, turn, signals.acceleration[rows]])
+        tau, placements, jacobians = self._dynamics(signals.position[rows], v, a)
+        needed = tau[:, :6]
+        point, speed, load = np.zeros((n, nf, 3)), np.zeros((n, nf, 3)), np.full((n, nf, 3), np.nan)
+        residual, torque = needed.copy(), None
         if signals.torque is not None:
             losses = joint_losses(self.robot, signals.velocity[rows])
             torque = signals.torque[rows] - losses
-        for k, row in enumerate(rows):
-            q = np.concatenate([np.zeros(6), [1.0], self.robot.coordinates(signals.position[row])])
-            v = np.concatenate([np.zeros(3), rate[k], signals.velocity[row]])
-            a = np.concatenate([force[k], turn[k], signals.acceleration[row]])
-            tau = pin.rnea(self.model, self._data, q, v, a).copy()
-            pin.computeJointJacobians(self.model, self._data, q)
-            needed[k] = residual[k] = tau[:6]
-            for f, foot in enumerate(self.feet):
-                point[k, f], jacobian = self._contact(foot, up[k])
-                speed[k, f] = jacobian[:3] @ v
-                if torque is not None:
-                    lack = tau[foot.columns] - torque[k, self.joints_of(f)]
-                    wrench = _wrench(jacobian[:, foot.columns], lack, foot.flat)
-                    load[k, f] = wrench[:3]
-                    residual[k] = residual[k] - jacobian[: len(wrench), :6].T @ wrench
+        for f, foot in enumerate(self.feet):
+            lever = placements[:, f, :, :3] @ foot.centre - foot.radius * up
+            point[:, f] = placements[:, f, :, 3] + lever
+            # the material at the contact point under the sphere
+            jacobian = jacobians[:, f]
+            jacobian[:, :3] -= np.cross(lever[:, None], jacobian[:, 3:], axisb=1, axisc=1)
+            speed[:, f] = np.einsum("nij,nj->ni", jacobian[:, :3], v)
+            if torque is not None:
+                lack = tau[:, foot.columns] - torque[:, self.joints_of(f)]
+                wrench = _wrench(jacobian[:, :, foot.columns], lack, foot.flat)
+                load[:, f] = wrench[:, :3]
+                held = jacobian[:, : wrench.shape[1], :6]
+                residual -= np.einsum("nij,ni->nj", held, wrench)
         return Motion(up, rate, turn, force, point, speed, load, needed, residual)
 
-    def _contact(self, foot: Foot, up: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Contact point under the sphere (3,), and the Jacobian (6, nv) of the material there."""
-        placement = self._data.oMi[foot.joint]
-        lever = placement.rotation @ foot.centre - foot.radius * up
-        jacobian = pin.getJointJacobian(
-            self.model, self._data, foot.joint, pin.LOCAL_WORLD_ALIGNED
-        ).copy()
-        jacobian[:3] -= pin.skew(lever) @ jacobian[3:]
-        return placement.translation + lever, jacobian
+    def _dynamics(
+        self, positions: np.ndarray, velocities: np.ndarray, accelerations: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Generalized forces (n, nv), poses (n, nf, 3, 4) of the feet's joints, Jacobians there."""
+        model, data, n, nf = self.model, self._data, len(positions), len(self.feet)
+        tau, poses = np.zeros((n, model.nv)), np.zeros((n, nf, 3, 4))
+        jacobians = np.zeros((n, nf, 6, model.nv))
+        q = pin.neutral(model)
+        for k in range(n):
+            q[7:] = self.robot.coordinates(positions[k])
+            tau[k] = pin.rnea(model, data, q, velocities[k], accelerations[k])
+            pin.computeJointJacobians(model, data, q)
+            for f, foot in enumerate(self.feet):
+                placement = data.oMi[foot.joint]
+                poses[k, f, :, :3], poses[k, f, :, 3] = placement.rotation, placement.translation
+                jacobians[k, f] = pin.getJointJacobian(
+                    model, data, foot.joint, pin.LOCAL_WORLD_ALIGNED
+                )
+        return tau, poses, jacobians
 
     def _base(self, signals: Signals, rows: np.ndarray):
         """Rate, angular acceleration, specific force of the base origin, and up (n, 3) each."""
@@ -206,6 +217,7 @@ class Legs:
 
 
 def _wrench(jacobian: np.ndarray, lack: np.ndarray, flat: bool) -> np.ndarray:
-    """Smallest force, or force and moment of a flat foot, `J^T w = lack` (3,) or (6,)."""
-    used = jacobian if flat else jacobian[:3]
-    return np.linalg.lstsq(used.T, lack, rcond=_STRETCHED)[0]
+    """Smallest force, or force and moment of a flat foot, `J^T w = lack`, (n, 3) or (n, 6)."""
+    used = jacobian if flat else jacobian[:, :3]
+    inverse = np.linalg.pinv(np.swapaxes(used, 1, 2), rcond=_STRETCHED)
+    return np.einsum("nij,nj->ni", inverse, lack)
