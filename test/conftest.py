@@ -2,11 +2,27 @@
 # Copyright (c) 2026, the prime_estimation developers
 """What all tests share."""
 
+import math
+import time
 from pathlib import Path
 
 import pytest
 
 REPOSITORY = Path(__file__).resolve().parents[1]
+LONG = {"recorded_runs", "real"}  # fixtures of tests that may be left out, as on other machines
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """A machine that is slow for a while has time for tests without recordings only."""
+    what = "leave out tests that are slow or use recordings, from this time on (as of date +%%s)"
+    parser.addoption("--long-until", type=float, default=math.inf, metavar="SECONDS", help=what)
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Leave out what there is no time for; the summary says so."""
+    is_long = LONG & {*item.fixturenames} or item.get_closest_marker("slow")
+    if is_long and time.time() > item.config.getoption("--long-until"):
+        pytest.skip("no time left for slow tests and recordings: make test MINUTES=60 has more")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -57,7 +57,7 @@ def test_programs_end_with_the_benchmark(script, number, recorded_runs, reposito
         program = subprocess.Popen(command, env=environment, stdout=out, stderr=subprocess.DEVNULL)
     try:
         # its head comes when they run
-        assert wait(lambda: table.stat().st_size > 0 and bool(children(program.pid)), 60.0)
+        assert wait(lambda: table.stat().st_size > 0 and bool(children(program.pid)), 180.0)
         started = children(program.pid)
         program.send_signal(number)
         assert program.wait(60.0) != 0
