@@ -36,7 +36,7 @@ demo: $(STAMP)
 # a file of tests stays with one worker, for it shares what is slow to make; slow files come first (test/conftest.py)
 WORKERS ?= 2
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
-# tests with recordings begin within so many minutes: some 24 are enough on two cores, if nothing slows these down
+# tests that are slow or use recordings begin within so many minutes, so that a slow machine ends in time too
 MINUTES ?= 24
 BEGAN := $(shell date +%s)
 test: $(STAMP)

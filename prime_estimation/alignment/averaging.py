@@ -17,8 +17,8 @@ TOGETHER = 0.5
 # a straight line misses a larger share: of simulated quadrupeds' steps at 100 Hz four to six times
 # as large a one, at 50 Hz hardly more.
 APART_NS, MOST_APART = 2_500_000, 6.0
-# Beyond the first of these intervals [ns] changes may come and go unseen; beyond the other all do.
-UNSEEN_NS = 10_000_000, 20_000_000
+# Beyond the first of these intervals [ns] impacts may come and go unseen, beyond the other all do.
+UNSEEN_NS, ALL_UNSEEN_NS = 10_000_000, 20_000_000
 
 
 def hold_correction(relative_ns: np.ndarray, rows: np.ndarray, step_ns: int) -> np.ndarray:
@@ -162,9 +162,8 @@ def unseen(relative_ns: bytes) -> np.ndarray:
     Args:
         relative_ns: stamps of the samples, int64 (bytes).
     """
-    begin, end = UNSEEN_NS
     gaps = np.diff(np.frombuffer(relative_ns, np.int64))[:, None]
-    share = np.clip((gaps - begin) / (end - begin), 0.0, 1.0)
+    share = np.clip((gaps - UNSEEN_NS) / (ALL_UNSEEN_NS - UNSEEN_NS), 0.0, 1.0)
     factor = share * np.sqrt(apart(relative_ns) ** 2 - 1.0)
     factor.setflags(write=False)
     return factor

@@ -9,13 +9,14 @@ from statistics import median
 
 import numpy as np
 
+from .averaging import UNSEEN_NS
+
 CAPACITY = 8192  # rows kept of a stream that is pushed and never popped
 # consecutive older samples after which a clock is believed to have gone back for good
 CONFIRMATIONS = 5
 UNEVEN = 1.5  # by which intervals of a regular stream differ
 USUAL = 9  # newest intervals, whose median is the usual one
-SELDOM_NS = 10_000_000  # interval between samples, beyond which impacts fall between them
-MEMORY_NS = 1_000_000_000  # over which changes across such intervals are a mean
+MEMORY_NS = 1_000_000_000  # over which changes between samples that are seldom are a mean
 BACK_NS = 100_000_000  # a smaller step back is reordering on the way, not another clock
 
 
@@ -170,7 +171,7 @@ class Stream:
     def _follow(self, interval_ns: int) -> None:
         """Take note of the interval before the row that was appended last, and of its change."""
         self._intervals.append(interval_ns)
-        if UNEVEN * self.usual_ns <= SELDOM_NS:
+        if UNEVEN * self.usual_ns <= UNSEEN_NS:
             return
         before, row = self._rows[self._end - 2 : self._end]
         square = np.nan_to_num((row - before) ** 2)

@@ -48,6 +48,9 @@ class HeldFit(ABC):
         """A new window has the prior again."""
         self._nodes, self._agreed, self._before = 0, 0, 0.0
 
+    def heed(self, m: Measurement) -> None:
+        """Take note of how the next node was measured."""
+
     def look(self, window: Window, situation: Situation) -> bool:
         """Look at a window solved with the hold; True where the parameters are contradicted."""
         if not self._tells(window, situation):
@@ -140,6 +143,12 @@ class HeldFits(Monitor):
         """A new window has the prior again."""
         for part in self._parts:
             part.begin()
+
+    def assess(self, m: Measurement, window: Window | None, situation: Situation) -> Situation:
+        """Note how the next node was measured."""
+        for part in self._parts:
+            part.heed(m)
+        return situation
 
     def judge(self, window: Window, situation: Situation) -> str:
         """Look at a solved window, every few nodes; let go of what is wrong."""

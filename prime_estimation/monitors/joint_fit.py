@@ -115,12 +115,6 @@ class JointFit(HeldFits):
         super().reset()
         self._steps.reset()
 
-    def assess(self, m: Measurement, window: Window | None, situation: Situation) -> Situation:
-        """Note which torques are read."""
-        for part in self._parts:
-            part.heed(m)
-        return situation
-
     def judge(self, window: Window, situation: Situation) -> str:
         """Look at a solved window, every few nodes; let go of what is wrong."""
         if any(part.hold.held for part in self._parts):

@@ -150,12 +150,6 @@ class MountFit(HeldFits):
     def __init__(self, problem: Problem, stance: StanceMotion):
         super().__init__([OneMount(problem, hold, stance) for hold in problem.mount_holds])
 
-    def assess(self, m: Measurement, window: Window | None, situation: Situation) -> Situation:
-        """Note how often sensors are read."""
-        for part in self._parts:
-            part.heed(m)
-        return situation
-
     def _choose(self, wrong: list[HeldFit]) -> HeldFit | None:
         """None while another explains far more of what was seen: they only look like it.
 

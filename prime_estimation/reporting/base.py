@@ -190,7 +190,7 @@ class BaseReport:
 def _seldom(m: Measurement) -> float:
     """Deviation of roll and pitch [rad] by what falls between samples of joints and IMU alike."""
     square = min(m.joint_interval, m.imu_interval) ** 2 - INTERVAL.often**2
-    return INTERVAL.seldom_tilt * 100.0 * max(square, 0.0)
+    return INTERVAL.seldom_tilt * max(square, 0.0)
 
 
 def _fixed_base() -> dict:

@@ -9,11 +9,13 @@ import numpy as np
 import pytest
 
 from prime_estimation.alignment.averaging import (
+    apart,
     bend_weights,
     hold_correction,
     hold_correction_weights,
     jumps,
     linear_weights,
+    unseen,
 )
 
 MS = 1_000_000
@@ -129,3 +131,13 @@ def test_samples_that_come_together_have_no_steep_trend(apart_ns):
     stamps = bursts.ravel().astype(np.int64)
     rows = 20.0 + rng.normal(0.0, 0.5, (len(stamps), 12))
     assert np.abs(hold_correction(stamps, rows, STEP)).max() < 0.5
+
+
+@pytest.mark.parametrize(
+    "period, share, hidden",
+    [(2, 1.0, 0.0), (5, 2.0, 0.0), (10, 4.0, 0.0), (15, 6.0, 0.5), (20, 6.0, 1.0), (40, 6.0, 1.0)],
+)
+def test_more_is_missed_between_samples_far_apart(period, share, hidden):
+    stamps = (period * MS * np.arange(3)).tobytes()
+    np.testing.assert_allclose(apart(stamps), np.full((2, 1), share))
+    np.testing.assert_allclose(unseen(stamps), np.full((2, 1), hidden * np.sqrt(share**2 - 1.0)))

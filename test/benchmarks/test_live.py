@@ -56,6 +56,7 @@ def test_programs_end_with_the_benchmark(script, number, recorded_runs, reposito
     table = tmp_path / "table"
     with table.open("w") as out:  # no pipes: a program that is left behind would hold them open
         program = subprocess.Popen(command, env=environment, stdout=out, stderr=subprocess.DEVNULL)
+    started = set()
     try:
         # its head comes when they run
         assert wait(lambda: table.stat().st_size > 0 and bool(children(program.pid)), 180.0)
@@ -64,7 +65,8 @@ def test_programs_end_with_the_benchmark(script, number, recorded_runs, reposito
         assert program.wait(60.0) != 0
         assert not any(alive(pid) for pid in started)
     finally:  # a failure leaves no estimator behind that slows all other tests
-        for pid in {program.pid, *children(program.pid)}:
+        for pid in filter(alive, started | children(program.pid)):
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
+        program.kill()
         program.wait()

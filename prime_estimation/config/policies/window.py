@@ -148,10 +148,10 @@ class IntervalPolicy:
     )
     untold_force: float = param(0.1, "of the force of a foot there, as a share of the weight")
     seldom_tilt: float = param(
-        0.6,
+        60.0,
         "of roll and pitch where joints and IMU are read seldom and nothing else tells them, per "
-        "square of the shorter interval in tenths of a second: what falls between is not white",
-        "rad",
+        "square of the shorter interval: what falls between samples is not white",
+        "rad/s2",
     )
     often: float = param(2.5e-3, "interval between samples up to which that is nothing", "s")
     com: float = param(1e-3, "of a centre of mass, along the first two axes of its link", "m")
