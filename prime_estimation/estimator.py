@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Collection
 
@@ -81,9 +82,9 @@ class Estimator:
         self.horizon.follow(m, situation, solved=number > 0)
         return situation.holding(self.monitors.hold.held) if number > 0 else None
 
-    def predict(self, sample: ImuSample) -> Estimate | None:
-        """The newest estimate, predicted to an IMU sample; None before the first estimate."""
-        return self._predictor.predict(sample)
+    def predict(self, sample: ImuSample, reach: float = math.inf) -> Estimate | None:
+        """The newest estimate, predicted to an IMU sample; None if it is older than `reach` [s]."""
+        return self._predictor.predict(sample, reach)
 
     def _move(self, m: Measurement, situation: Situation, iterations: int) -> str:
         """Steps 2 to 5. Returns the reason why the estimate is lost; empty if it is not."""

@@ -45,6 +45,7 @@ class HeldCheck:
     def reset(self) -> None:
         """Forget all samples."""
         self._last: np.ndarray | None = None
+        self._last_bytes = b""  # NaN is the same as NaN here
         self._changed: np.ndarray | None = None  # by how much the last one differed
         self._turned, self._dead = False, 0  # a gyro has lived; and samples in which it has not
         self._lived, self._alone = np.zeros(6, bool), np.zeros(6, int)  # the same by axis
@@ -88,8 +89,8 @@ class HeldCheck:
 
     def _same(self, row: np.ndarray) -> bool:
         """Whether a row is the one before it; remembers it where it is not."""
-        if self._last is not None and np.array_equal(row, self._last, equal_nan=True):
+        if row.tobytes() == self._last_bytes:
             return True
         self._changed = None if self._last is None else np.abs(row - self._last)
-        self._last = row.copy()
+        self._last, self._last_bytes = row.copy(), row.tobytes()
         return False

@@ -62,7 +62,7 @@ class JointOrder:
         if values.size != len(self.seen):
             raise ValueError("array and name list differ in length")
         picked = values[self._index]
-        return None if np.isnan(picked).all() else picked
+        return None if picked[0] != picked[0] and np.isnan(picked).all() else picked
 
     def unlocked(self, positions) -> list[str]:
         """Locked joints that are not where the model holds them."""

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections import deque
 from dataclasses import replace
@@ -73,22 +74,26 @@ class Predictor:
             for _ in range(past[-1] + 1 if past else 0):
                 self._last = self._samples.popleft()
 
-    def predict(self, sample: ImuSample) -> Estimate | None:
+    def predict(self, sample: ImuSample, reach: float = math.inf) -> Estimate | None:
         """The estimate at the stamp of an IMU sample; None before the first estimate.
 
-        A sample from the past changes nothing.
+        None, too, where the last estimate lies more than `reach` [s] back: nothing is integrated
+        then. A sample from the past changes nothing.
         """
+        said = sample.angular_velocity, sample.linear_acceleration
+        finite = all(math.isfinite(np.add.reduce(part)) for part in said)
         with self._lock:
-            if self._estimate is not None and not self._begun:
-                self._begin(self._estimate, self._last)
-            if (
-                np.isfinite(sample.angular_velocity).all()
-                and np.isfinite(sample.linear_acceleration).all()
-            ):
+            if finite:
                 self._samples.append(sample)
-                if self._estimate is not None and sample.stamp_ns > self._stamp_ns:
-                    self._step(sample)
-            return self._estimate and self._predicted()
+            estimate = self._estimate
+            if estimate is None or sample.stamp_ns - estimate.stamp_ns > 1e9 * reach:
+                self._begun = False
+                return None
+            if not self._begun:
+                self._begin(estimate, self._last)
+            elif finite and sample.stamp_ns > self._stamp_ns:
+                self._step(sample)
+            return self._predicted()
 
     def _begin(self, estimate: Estimate, last: ImuSample | None) -> None:
         self._start(estimate, last)

@@ -26,7 +26,7 @@ from .resumption import Resumption
 from .scheduling import give_priority, schedule
 from .sensors import SensorSubscriptions, expected_sensors
 from .solver_thread import SolverThread
-from .streams import JointStream, OdometryStream
+from .streams import PREDICTED_S, JointStream, OdometryStream
 
 log = logging.getLogger("prime.estimator")
 SLOW = ("inertial_parameters", "joint_parameters")  # latched, at `node.inertia_rate`
@@ -138,11 +138,12 @@ class EstimatorNode:
             self.joints.measured(node.measurement)
             self.solver.put(node)
         if isinstance(sample, ImuSample) and self.intake.sync.believes(sample):
-            self.odometry.predicted(self.estimator.predict(sample))
+            self.odometry.predicted(self.estimator.predict(sample, PREDICTED_S))
 
     def _estimated(self, estimate: Estimate) -> None:
         estimate = self._with_status(estimate)
         self.health.failure = ""
+        self.health.estimated(estimate.status.latency_ms)
         self.latest, self.latest_at, self._resumption.over = estimate, time.monotonic(), True
         slowly = self._inertia_due(estimate.stamp_ns)
         for topic, message in self.outputs.messages(estimate):

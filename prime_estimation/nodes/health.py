@@ -20,6 +20,7 @@ from ..transport.base import Transport, graph_name
 from ..types import Activity, SensorHealth
 from .diagnostics import diagnostic_status
 
+LATE_MS, LATE_S = 100.0, 2.0  # by which estimates are late that are told of, for how long
 STALE_S = 0.3  # silence of a sensor after which it is called out
 CLOCKS = ("joint_states", "lowstate")  # whose stamps those of the others are compared with
 # by how much they may differ: for as long nodes wait for a sensor; others than these by _APART_NS
@@ -66,7 +67,8 @@ class Health:
         self._streams: dict[str, _Stream] = {}
         self._period = time.monotonic()
         self._age_ns: int | None = None  # of the newest joint message when it came
-        self.refusal = self.failure = self.doubt = self.rival = ""
+        self.refusal = self.failure = self.doubt = self.rival = self.late = ""
+        self._in_time = self._period
 
     def expect(self, role: str, topic: str, type_name: str, required: bool) -> None:
         """A sensor is subscribed to; `required`: there is no estimate without it."""
@@ -95,6 +97,17 @@ class Health:
     def refused(self, role: str, reason: str) -> None:
         """A message came that cannot be used."""
         self._streams[role].refused = reason
+
+    def estimated(self, latency_ms: float) -> None:
+        """An estimate came, so long after its measurement."""
+        now = time.monotonic()
+        if latency_ms < LATE_MS:
+            self._in_time, self.late = now, ""
+        elif now - self._in_time > LATE_S:
+            self.late = (
+                f"estimates are {1e-3 * latency_ms:.1f} s late: this computer is too slow for "
+                "them, or kept busy by other programs"
+            )
 
     def skipped(self, role: str, number: int) -> None:
         """So many messages are missing since the start, by the sensor's own counter."""
@@ -146,7 +159,7 @@ class Health:
 
     def waiting(self) -> str:
         """One line for the log: what is missing, where it is expected, what is there instead."""
-        parts = [text for text in (self.refusal, self.failure, self.rival) if text]
+        parts = [text for text in (self.refusal, self.failure, self.rival, self.late) if text]
         for role, trouble in self.troubles().items():
             stream = self._streams[role]
             kind = stream.type.replace("/msg/", "/")
@@ -182,7 +195,7 @@ class Health:
         """diagnostic_msgs/DiagnosticArray: the estimator, and one entry per sensor."""
         troubles = self.troubles()
         errors = [self.refusal, self.failure]
-        warnings = [self.rival, self.doubt]
+        warnings = [self.rival, self.doubt, self.late]
         for role, text in troubles.items():
             (errors if self._streams[role].required else warnings).append(f"{role}: {text}")
         said = [text for text in (*errors, *warnings) if text]

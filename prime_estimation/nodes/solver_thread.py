@@ -42,7 +42,7 @@ class SolverThread:
             may have gone back.
 
     Attributes:
-        overruns: updates that began late, with more than one node waiting.
+        overruns: nodes that waited behind another one: their updates began late.
         dropped: nodes that were given up, including those whose update failed.
         pending: nodes that wait or are being processed.
     """
@@ -142,8 +142,8 @@ class SolverThread:
         return True
 
     def _work(self, nodes: list[tuple[Node, float]]) -> None:
-        self.overruns += len(nodes) > 1
-        stride, most = min(STRIDE, 1 + len(nodes) // 5), None if len(nodes) == 1 else 1
+        self.overruns += max(len(nodes) - 1, 0)
+        stride, most = min(STRIDE, 1 + len(nodes) // 3), None if len(nodes) == 1 else 1
         for i, (node, since) in enumerate(nodes):
             if not self._running:
                 return

@@ -16,7 +16,7 @@ from ..types import Estimate, Measurement
 
 # s by which odometry is predicted beyond the last estimate: velocities of walking robots are then
 # off by 20 to 27 mm/s; after that, silence makes a controller brake
-_PREDICTED_S = 0.25
+PREDICTED_S = 0.25
 _EARLY_NS = 1000  # of a sample, due to the rounding of stamps
 _LATE = 1.5  # steps behind the readings, from which on an estimate is late
 
@@ -83,7 +83,7 @@ class OdometryStream(_Stream):
             # while the solver catches up, the last estimate lies too far back to be carried to now
             near = (
                 self._estimate_ns is not None
-                and estimate.stamp_ns - self._estimate_ns < 1e9 * _PREDICTED_S
+                and estimate.stamp_ns - self._estimate_ns < 1e9 * PREDICTED_S
             )
             if near and estimate.stamp_ns - self._sent_ns >= self._period_ns:
                 self._publish(estimate)

@@ -5,6 +5,8 @@
 Motions with a known answer, and what is not known between two samples.
 """
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from helpers.estimates import make_estimate
@@ -116,6 +118,25 @@ def test_a_late_estimate_is_carried_by_all_samples_since(robot):
     late = predictor.predict(samples[-1])
     np.testing.assert_allclose(at_once.linear_velocity_base, 0.03 * forces[10], rtol=1e-9)
     np.testing.assert_allclose(late.linear_velocity_base, at_once.linear_velocity_base, rtol=1e-9)
+
+
+def test_beyond_its_reach_nothing_is_predicted_and_nothing_lost(robot):
+    """A solver that catches up: what was not integrated meanwhile is, once the estimate is near."""
+    estimate, predictor = at_rest(robot)
+    force = np.array([1.0, -2.0, 3.0])
+    late = [
+        ImuSample(estimate.stamp_ns + k * PERIOD_NS, STILL, force - predictor.gravity)
+        for k in range(1, 101)
+    ]
+    reach = 1e-9 * 50.5 * PERIOD_NS
+    told = [predictor.predict(sample, reach) is not None for sample in late]
+    assert told == [True] * 50 + [False] * 50
+    there = 1e-9 * 60 * PERIOD_NS * force
+    predictor.correct(replace(estimate, stamp_ns=late[59].stamp_ns, linear_velocity_base=there))
+    predicted = predictor.predict(late[-1], reach)
+    np.testing.assert_allclose(
+        predicted.linear_velocity_base, 1e-9 * 100 * PERIOD_NS * force, rtol=1e-9
+    )
 
 
 def test_samples_of_a_clock_that_was_set_back_are_not_run_through(robot):

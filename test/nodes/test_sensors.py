@@ -87,6 +87,19 @@ def test_diagnostics_file_counts_under_the_sensor_that_they_are_of(bus, health):
     assert {reason: found.get(reason) for reason in said} == said
 
 
+def test_estimates_that_stay_late_are_said(health, monkeypatch):
+    now = [time.monotonic()]
+    monkeypatch.setattr("prime_estimation.nodes.health.time.monotonic", lambda: now[0])
+    said = []
+    for latency_ms in (5.0, 400.0, 400.0, 400.0, 5.0, 400.0):
+        now[0] += 1.5
+        health.estimated(latency_ms)
+        array = health.diagnostics(health._transport.make, 0, "running", {}, Counter())
+        said.append(array.status[0].message)
+    assert said[3].startswith("estimates are 0.4 s late: this computer is too slow")
+    assert [text == "running" for text in said] == [True, True, False, False, True, True]
+
+
 def test_a_lowstate_is_one_message(bus, health):
     taken = listen(health, lowstate=True)
     kind = FAMILIES["unitree_go"].type

@@ -57,8 +57,8 @@ def asked_of(nodes: int):
         (0, [None], 0),
         (1, [None, None], 0),
         (2, [None, 1, 1], 1),
-        (4, [None, 1, 1, 1, 1], 1),
-        (6, [None, 0, 1, 0, 1, 0, 1], 1),
+        (4, [None, 0, 1, 0, 1], 3),
+        (6, [None, 0, 0, 1, 0, 0, 1], 5),
     ],
 )
 def test_the_more_wait_the_less_is_solved(nodes, expected, overruns):
