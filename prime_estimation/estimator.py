@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Collection
 
@@ -82,7 +81,7 @@ class Estimator:
         self.horizon.follow(m, situation, solved=number > 0)
         return situation.holding(self.monitors.hold.held) if number > 0 else None
 
-    def predict(self, sample: ImuSample, reach: float = math.inf) -> Estimate | None:
+    def predict(self, sample: ImuSample, reach: float = float("inf")) -> Estimate | None:
         """The newest estimate, predicted to an IMU sample; None if it is older than `reach` [s]."""
         return self._predictor.predict(sample, reach)
 

@@ -9,26 +9,33 @@ from pathlib import Path
 import pytest
 
 REPOSITORY = Path(__file__).resolve().parents[1]
-LONG = {"recorded_runs", "real"}  # fixtures of tests that may be left out, as on other machines
+RECORDED = {"recorded_runs", "real"}  # fixtures
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """A machine that is slow for a while has time for tests without recordings only."""
-    what = "leave out tests that are slow or use recordings, from this time on (as of date +%%s)"
+    """A machine that is slow for a while has no time for all long tests."""
+    what = "leave out long tests from this time on (as of date +%%s)"
     parser.addoption("--long-until", type=float, default=math.inf, metavar="SECONDS", help=what)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Leave out what there is no time for; the summary says so."""
-    is_long = LONG & {*item.fixturenames} or item.get_closest_marker("slow")
-    if is_long and time.time() > item.config.getoption("--long-until"):
-        pytest.skip("no time left for slow tests and recordings: make test MINUTES=60 has more")
+    if item.get_closest_marker("long") and time.time() > item.config.getoption("--long-until"):
+        pytest.skip("no time left for long tests: make test MINUTES=60 has more")
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Files with slow tests come first: no worker begins one when the others have ended."""
-    slow = {item.path for item in items if item.get_closest_marker("slow")}
-    items.sort(key=lambda item: item.path not in slow)
+    """Mark as long what is slow or uses recordings, as other machines leave it out.
+
+    Files with slow tests come first: no worker begins one when the others have ended.
+    """
+    slow = {item for item in items if item.get_closest_marker("slow")}
+    for item in items:
+        if item in slow or RECORDED & {*item.fixturenames}:
+            item.add_marker("long")
+    files = {item.path for item in slow}
+    items.sort(key=lambda item: item.path not in files)
 
 
 @pytest.fixture(scope="session")

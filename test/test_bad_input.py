@@ -305,6 +305,7 @@ def _silence(topic, t, message):
     return message if topic == "/mocap/pose" or t < 1.2 else None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "spoil, words",
     [

@@ -107,6 +107,7 @@ def test_closed_pipe_is_no_error():
     process.wait(timeout=30)
 
 
+@pytest.mark.slow
 def test_demo_leaves_a_complete_run_folder(tmp_path, capsys):
     pytest.importorskip("mujoco")
     pytest.importorskip("matplotlib")
@@ -271,6 +272,7 @@ def test_replay_without_sensors_and_without_a_name(tmp_path, capsys, monkeypatch
     assert "--without mocap" in (folder / "versions.yaml").read_text()
 
 
+@pytest.mark.slow
 def test_replay_of_what_lies_in_the_latest_run(tmp_path, capsys, monkeypatch):
     """The link moves to the new run when the replay begins."""
     pytest.importorskip("mujoco")

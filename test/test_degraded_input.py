@@ -92,6 +92,7 @@ def assert_agrees(
         assert abs(body.mass - same.mass) < sigmas * np.hypot(body.mass_stddev, same.mass_stddev)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("topic", "bad"), list(zip(SENSORS, (np.nan, np.inf, np.nan), strict=True))
 )

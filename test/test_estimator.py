@@ -64,6 +64,7 @@ def runs(tmp_path_factory):
     return make
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("event", "heavy", "near"),
     [("put on", 3.0, 0.3), ("taken off", 3.0, 0.3), ("put on", 1.0, 0.15)],

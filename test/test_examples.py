@@ -43,6 +43,7 @@ def example(repository, tmp_path):
     return run
 
 
+@pytest.mark.slow
 def test_first_estimate(example, recording):
     printed = example("01_first_estimate.py", recording)
     masses = [float(m) for m in re.findall(r"mass ([\d.]+)", printed)]
@@ -66,6 +67,7 @@ def test_live(example, recording):
     assert odometry > 0 and status > 5  # and many more where the machine is not busy
 
 
+@pytest.mark.slow
 def test_identification(example, recording):
     printed = example("04_identification.py", recording)
     mass, width = map(float, re.findall(r"base +mass +([\d.]+) \+- ([\d.]+)", printed)[0])

@@ -114,6 +114,7 @@ def trotting(tmp_path_factory):
     return measurements(path, Robot(rigid("go2").robot), 0.01, mocap=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lie", [_core.Stance.closed, _core.Stance.open])
 def test_flags_that_are_wrong_while_the_robot_trots(trotting, lie):
     """All feet are said to stand, or none: said in the status, covered, and over soon after."""

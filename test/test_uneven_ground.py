@@ -89,6 +89,7 @@ def test_soft_ground_is_known_from_hard(run, most, recorded_runs):
     assert np.sqrt(np.mean(np.sum(error**2, axis=1))) < most
 
 
+@pytest.mark.slow
 def test_base_stays_up_on_soft_bumps(tmp_path):
     """Each foot sinks in by 4 mm and comes up by 2 mm under load: that is not the base going down.
 
@@ -98,6 +99,7 @@ def test_base_stays_up_on_soft_bumps(tmp_path):
     assert np.ptp(height_error(bag, estimates[100:])) < 0.012
 
 
+@pytest.mark.slow
 def test_a_base_that_sinks_step_by_step_says_so(tmp_path):
     """Feet come up again from where they came to rest, on ground that is thought to be hard.
 
@@ -113,6 +115,7 @@ def test_a_base_that_sinks_step_by_step_says_so(tmp_path):
     assert np.mean(np.abs(velocity_errors(bag, late)[:, 2]) < 1.96 * speed) > 0.9
 
 
+@pytest.mark.slow
 def test_base_stays_level_on_soft_ground(tmp_path):
     """A foot that has struck soft ground comes up again for as long as it stands, by 2 mm.
 
@@ -122,6 +125,7 @@ def test_base_stays_level_on_soft_ground(tmp_path):
     assert tilt_error(bag, estimates[150:]) < 0.009
 
 
+@pytest.mark.slow
 def test_base_does_not_jump_where_feet_come_down(tmp_path):
     """Ground of the foothold before, under a foot that strikes a stone, does not move the base.
 

@@ -76,7 +76,7 @@ class Accelerometer : public ImuResidual {
   int bias_first_ = 0, lever_first_ = -1;
 };
 
-const Residual::Registration registered("accelerometer", [](const Residual::Context& context) {
+const Residual::Registration accelerometer("accelerometer", [](const Residual::Context& context) {
   return std::make_shared<Accelerometer>(context);
 });
 

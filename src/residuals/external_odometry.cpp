@@ -95,9 +95,10 @@ class ExternalOdometry : public Residual {
   int frame_first_ = 0;
 };
 
-const Residual::Registration registered("external_odometry", [](const Residual::Context& context) {
-  return std::make_shared<ExternalOdometry>(context);
-});
+const Residual::Registration external_odometry("external_odometry",
+                                               [](const Residual::Context& context) {
+                                                 return std::make_shared<ExternalOdometry>(context);
+                                               });
 
 }  // namespace
 

@@ -63,7 +63,7 @@ class FootForce : public ImpulseResidual {
   int gain_first_ = 0, offset_first_ = 0;
 };
 
-const Residual::Registration registered("foot_force", [](const Residual::Context& context) {
+const Residual::Registration foot_force("foot_force", [](const Residual::Context& context) {
   return std::make_shared<FootForce>(context);
 });
 

@@ -39,7 +39,7 @@ class Gyro : public ImuResidual {
   int bias_first_ = 0;
 };
 
-const Residual::Registration registered("gyro", [](const Residual::Context& context) {
+const Residual::Registration gyro("gyro", [](const Residual::Context& context) {
   return std::make_shared<Gyro>(context);
 });
 

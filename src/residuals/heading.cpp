@@ -35,7 +35,7 @@ class Heading : public ImuResidual {
   static Vector3d up(const Reading& reading) { return reading.value.segment<3>(1); }
 };
 
-const Residual::Registration registered("heading", [](const Residual::Context& context) {
+const Residual::Registration heading("heading", [](const Residual::Context& context) {
   return std::make_shared<Heading>(context);
 });
 

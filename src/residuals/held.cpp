@@ -26,7 +26,7 @@ class Held : public Residual {
   std::vector<int> velocity_;
 };
 
-const Residual::Registration registered("held", [](const Residual::Context& context) {
+const Residual::Registration held("held", [](const Residual::Context& context) {
   return std::make_shared<Held>(context);
 });
 

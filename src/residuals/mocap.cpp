@@ -118,7 +118,7 @@ class Mocap : public Residual {
   Block offset_, lever_, delay_, world_;
 };
 
-const Residual::Registration registered("mocap", [](const Residual::Context& context) {
+const Residual::Registration mocap("mocap", [](const Residual::Context& context) {
   return std::make_shared<Mocap>(context);
 });
 

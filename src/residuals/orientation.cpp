@@ -84,7 +84,7 @@ class Orientation : public ImuResidual {
   int frame_first_ = 0;
 };
 
-const Residual::Registration registered("orientation", [](const Residual::Context& context) {
+const Residual::Registration orientation("orientation", [](const Residual::Context& context) {
   return std::make_shared<Orientation>(context);
 });
 

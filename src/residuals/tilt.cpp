@@ -41,7 +41,7 @@ class Tilt : public ImuResidual {
   }
 };
 
-const Residual::Registration registered("tilt", [](const Residual::Context& context) {
+const Residual::Registration tilt("tilt", [](const Residual::Context& context) {
   return std::make_shared<Tilt>(context);
 });
 

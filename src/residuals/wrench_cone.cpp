@@ -24,7 +24,7 @@ class WrenchCone : public ImpulseResidual {
   }
 };
 
-const Residual::Registration registered("wrench_cone", [](const Residual::Context& context) {
+const Residual::Registration wrench_cone("wrench_cone", [](const Residual::Context& context) {
   return std::make_shared<WrenchCone>(context);
 });
 

@@ -71,9 +71,10 @@ class ZeroedEncoders : public Residual {
   int zero_first_ = 0;
 };
 
-const Residual::Registration registered("zeroed_encoders", [](const Residual::Context& context) {
-  return std::make_shared<ZeroedEncoders>(context);
-});
+const Residual::Registration zeroed_encoders("zeroed_encoders",
+                                             [](const Residual::Context& context) {
+                                               return std::make_shared<ZeroedEncoders>(context);
+                                             });
 
 }  // namespace
 

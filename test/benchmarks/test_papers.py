@@ -80,6 +80,7 @@ def test_holding_holds(name):
         assert abs(run.problem.state.diff(x, np.array(data.xnext))).max() < 1e-9
 
 
+@pytest.mark.slow
 def test_table_with_two_guesses(tmp_path, capsys, monkeypatch):
     """All rollouts of arm and quadrotor solve, both manifolds end at one cost.
 

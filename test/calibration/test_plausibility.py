@@ -37,6 +37,7 @@ def test_a_right_recording_is_plausible(machine):
     check_run(calibrated(robot, recording), robot)
 
 
+@pytest.mark.slow
 def test_another_body_is_tracked(machine):
     """One that turns along, and goes its own way."""
     robot, recording = machine

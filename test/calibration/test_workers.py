@@ -74,12 +74,14 @@ def assert_same(found, expected):
         np.testing.assert_array_equal(a, b)
 
 
+@pytest.mark.slow
 def test_two_local_workers_find_the_same(machine, alone):
     with workers(None, 2, len(machine[2])) as crew:
         assert not isinstance(crew, Here)
         assert_same(everything(machine, crew), alone)
 
 
+@pytest.mark.slow
 def test_a_cluster_finds_the_same(machine, alone, cluster):
     with workers(cluster.scheduler_address, None, len(machine[2])) as crew:
         assert_same(everything(machine, crew), alone)

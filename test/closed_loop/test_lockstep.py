@@ -30,6 +30,7 @@ def with_update() -> Run:
     return loaded("on")
 
 
+@pytest.mark.slow
 def test_trots_at_the_commanded_velocity(with_update):
     run = with_update
     assert not run.fell and not run.stopped
@@ -48,12 +49,14 @@ def test_load_is_known_and_carried(with_update):
     assert scores.height < 0.005 and max(scores.roll, scores.pitch) < np.radians(1.0)
 
 
+@pytest.mark.slow
 def test_without_the_update_the_trunk_sags(with_update):
     on = with_update.trace.scores(ON + 1.0, END)
     off = loaded("off").trace.scores(ON + 1.0, END)
     assert off.height > 3.0 * on.height and off.roll > 3.0 * on.roll
 
 
+@pytest.mark.slow
 def test_pushed_on_bumps_and_turning():
     ground, push = Ground(bump_height=0.03), Push((0.0, 40.0, 0.0), 2.6, 0.2)
     run = play(

@@ -18,6 +18,7 @@ from prime_estimation.simulate.world import rotation
 GAITS_AT = {0.8: "trot", 1.8: "bound", 2.8: "walk", 4.2: "trot", 5.0: "stand"}  # s
 
 
+@pytest.mark.slow
 def test_gaits_follow_one_another():
     config = Config.load("go2")
     loop = Lockstep(SimulatedRobot(Robot(config.robot), config.noise, seed=3), config)
@@ -43,6 +44,7 @@ def squat(t: float) -> VelocityCommand:
     return VelocityCommand(lean=(0.0, 0.03))
 
 
+@pytest.mark.slow
 def test_humanoid_squats_and_shifts_its_weight():
     run = play(Scenario("g1", "stand", squat, 5.0))
     trace = run.trace

@@ -12,6 +12,7 @@ from prime_estimation.simulate.payload import Payload
 ON, OFF, END, LEARNED = 2.5, 3.5, 4.5, 0.4  # s
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("robot", "mass", "place"),
     [

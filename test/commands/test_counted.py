@@ -36,6 +36,7 @@ def spoilt(tmp_path_factory):
     return write(folder / "spoilt.mcap", trot(folder)[1], spoil)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "verb",
     VERBS,

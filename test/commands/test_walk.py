@@ -21,6 +21,7 @@ def run(capsys, *arguments: str) -> tuple[int, dict, str]:
     return code, json.loads(out) if code == 0 else {}, err
 
 
+@pytest.mark.slow
 def test_headless(tmp_path, capsys):
     code, result, err = run(capsys, "--headless", "--out", str(tmp_path))
     assert code == 0, err
@@ -34,6 +35,7 @@ def test_headless(tmp_path, capsys):
     assert json.loads((folder / "metrics.json").read_text())["mass_kg"] == result["mass_kg"]
 
 
+@pytest.mark.slow
 def test_what_it_says_can_be_copied(tmp_path, capsys):
     folder = tmp_path / "my runs"
     assert cli.main([*SHORT[:-1], "--no-update", "--headless", "--out", str(folder)]) == 0
@@ -41,6 +43,7 @@ def test_what_it_says_can_be_copied(tmp_path, capsys):
     assert f"prime view {shlex.quote(str(bag))} --robot go2\n" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_on_the_page_without_a_browser(tmp_path, capsys, monkeypatch):
     pytest.importorskip("viser")
     monkeypatch.setattr("prime_estimation.commands.walk.PATIENCE_S", 0.2)

@@ -60,6 +60,7 @@ def count() -> dict:
     return out
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     not sys.platform.startswith("linux") or shutil.which("g++") is None,
     reason="needs Linux and g++",

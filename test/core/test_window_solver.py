@@ -72,6 +72,7 @@ def linearized(window: Window):
     return xs, us, [*datas, shooting.terminalData], gaps
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["schur", "nullspace"])
 @pytest.mark.parametrize("form", ["forward", "inverse"])
 @pytest.mark.parametrize("name", ["go2", "kinova", "g1"])

@@ -164,6 +164,7 @@ def moved_mocap(place):
     return spoil
 
 
+@pytest.mark.slow
 def test_a_tracked_body_on_the_head_is_not_the_base(findings):
     """As on a Go2 whose markers sat 0.21 m before the base: legs and turning tell where."""
     place = np.array([0.21, -0.01, 0.09])
@@ -185,6 +186,7 @@ def test_nothing_is_found_where_nothing_is_wrong(findings):
         assert told[f"level.{key}"]["level"] == pytest.approx(level, rel=0.3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "spoil", "said", "evidence"),
     [

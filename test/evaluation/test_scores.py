@@ -145,6 +145,7 @@ def scores(tmp_path_factory, robot, reference):
     return evaluate(out, reference)
 
 
+@pytest.mark.slow
 def test_odometry(scores):
     o = scores["odometry"]
     assert o["path_m"] == pytest.approx(0.5 * 6.0, abs=0.02)

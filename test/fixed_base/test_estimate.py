@@ -58,6 +58,7 @@ def swung():
     return furuta.simulate(robot, furuta.TABLE_5, 3.0, (0.0, 0.0), furuta.swing_up(robot))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", TRUTHS)
 def test_friction_is_found(pendulums, kind):
     """Inertia to 0.1 %, friction in its interval; the costs of simpler models are higher."""
@@ -192,6 +193,7 @@ def test_noise_is_found(swung):
     )
 
 
+@pytest.mark.slow
 def test_validation_keeps_parameters(pendulums):
     """States of another run: same parameters, a cost like the first; the wrong ones cost more."""
     machine = Machine(furuta.pendulum())
@@ -205,6 +207,7 @@ def test_validation_keeps_parameters(pendulums):
     assert validate(wrong, [again]).cost > 10.0 * checked.cost
 
 
+@pytest.mark.slow
 def test_payload_against_a_run_without():
     """200 g at a known place of the rod; the run without gives inertia and friction."""
     mass, place = 0.2, -0.05
@@ -271,6 +274,7 @@ def test_rates_help_a_poor_encoder(pendulums):
         estimate(machine, [with_rate], boxes, WEIGHTS, 0.01)
 
 
+@pytest.mark.slow
 def test_zeros_of_each_recording(pendulums):
     """Encoders that were set to zero elsewhere before each run: found, and not told, a burden."""
     machine, zeros = Machine(furuta.pendulum()), (0.05, -0.08)
@@ -355,6 +359,7 @@ def test_central_differences_are_biased(pendulums):
     assert error[0] / error[1] == pytest.approx(4.0, rel=0.4)
 
 
+@pytest.mark.slow
 def test_soft_hinges_are_unmeasured_joints():
     """Ten joints that nothing measures, as stiff as the paper's method cannot have them."""
     import joint_parameters as tables

@@ -49,6 +49,7 @@ def test_figures_mark_only_what_is_observable():
     assert np.isnan(told[:, 0]).all() and told[:, 1] == pytest.approx([0.04, 1.96 * 0.007])
 
 
+@pytest.mark.slow
 def test_everything_is_written(folder):
     assert {p.name for p in folder.iterdir()} == {
         "go2.urdf",
@@ -160,6 +161,7 @@ def test_a_patched_urdf_finds_its_meshes(tmp_path):
     assert "../meshes/base.stl" in (tmp_path / "my robots" / "a" / "same.urdf").read_text()
 
 
+@pytest.mark.slow
 def test_the_live_node_keeps_its_own_settings(recording, tmp_path):
     """The identification's step and joint parameters are not the live node's."""
     own = {"node": {"odometry_rate": 250.0}, "estimator": {"window": 12}}
@@ -174,6 +176,7 @@ def test_the_live_node_keeps_its_own_settings(recording, tmp_path):
     assert after.estimator == before.estimator and after.node == before.node
 
 
+@pytest.mark.slow
 def test_ctrl_c_leaves_out_the_recordings_that_were_not_begun(recording, tmp_path):
     options = ["--robot", "go2", "--to", "1.6", "--no-progress", "--out", str(tmp_path)]
     bags = [str(copytree(recording, tmp_path / name)) for name in ("first", "second", "third")]
@@ -225,6 +228,7 @@ def test_what_is_reported_lies_in_its_interval(observable):
     assert q.to_dict()["value"] == q.reported == (0.06 if observable else 0.025)
 
 
+@pytest.mark.slow
 def test_tare_finds_the_scale_of_the_torques(run, tmp_path):
     problem = run.result.window.problem
     total = (

@@ -27,6 +27,7 @@ def test_beyond_the_leads_that_are_tried_is_none():
     assert _lowest(np.arange(4.0)) == 0.0 and _lowest(-np.arange(4.0)) == LEADS[-1]
 
 
+@pytest.mark.slow
 def test_friction_of_a_damped_constraint_is_found(tmp_path, monkeypatch):
     pytest.importorskip("mujoco")
     from prime_estimation import simulate

@@ -39,6 +39,7 @@ def wrong(recording):
     return identify_run(recording, Robot(config.robot), config, budget=False)
 
 
+@pytest.mark.slow
 def test_wrong_losses_are_corrected_and_do_not_pull_the_mass(wrong, truth):
     assert abs(wrong.posterior.quantities("base")[0].value - to_psi(truth)[0]) < 0.1
     true = {"armature": 0.01, "damping": 0.1, "dry_friction": 0.2, "gear_loss": 0.0}
@@ -49,6 +50,7 @@ def test_wrong_losses_are_corrected_and_do_not_pull_the_mass(wrong, truth):
     assert np.mean(found["armature"]) > 0.6 and np.mean(found["dry_friction"]) > 0.6, found
 
 
+@pytest.mark.slow
 def test_the_sliding_window_corrects_wrong_losses(recording, truth):
     """Losses of nothing in the YAML: the mass comes out right, and the values are told."""
     nothing = {"robot": {"armature": 0.0, "joint_friction": 0.0, "joint_damping": 0.0}}
@@ -206,6 +208,7 @@ def test_a_tare_without_gains_is_refused(recording, tmp_path, capsys):
     assert "--tare tells gains, which --joints losses leaves out" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_the_command_writes_the_joints(recording, tmp_path, capsys):
     """Of a known mass: values by joint in the YAML, from which a robot can be made again."""
     command = ["identify", str(recording), "--robot", "go2", "--out", str(tmp_path)]

@@ -45,6 +45,7 @@ def offset_walk(tmp_path_factory):
     return simulate.run(str(machine), "trot", 4.0, folder / "trot", start=1.0, seed=6)
 
 
+@pytest.mark.slow
 def test_offsets_and_delay_are_found(offset_walk, tmp_path, capsys):
     command = ["identify", str(offset_walk), "--robot", "go2", "--out", str(tmp_path), "--json"]
     assert cli.main([*command, "--joints", "offsets,delay"]) == 0
@@ -60,6 +61,7 @@ def test_offsets_and_delay_are_found(offset_walk, tmp_path, capsys):
     }
 
 
+@pytest.mark.slow
 def test_the_sliding_window_finds_offsets(offset_walk):
     """By default, once torques contradict the YAML, and says so; then forces are right."""
     config = Config.load("go2")

@@ -27,6 +27,7 @@ def refused(tmp_path, capsys):
     return run
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "words"),
     [
@@ -52,6 +53,7 @@ def test_one_line(options, words, recording, refused):
     assert words in refused(recording, *options)
 
 
+@pytest.mark.slow
 def test_other_payloads_in_one_identification(recording, tmp_path, refused):
     from prime_estimation import simulate
 

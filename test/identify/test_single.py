@@ -22,6 +22,7 @@ from prime_estimation.io.bag import BagReader, BagWriter
 from prime_estimation.robot import Robot
 
 
+@pytest.mark.slow
 def test_mass_and_com_are_found_and_covered(run, truth):
     psi, found = to_psi(truth), run.posterior.quantities("base")
     assert run.result.converged and not run.notices

@@ -136,6 +136,7 @@ def _motion(odometry) -> list[float]:
     return [turn.x, turn.y, turn.z, turn.w, velocity.x, velocity.y, velocity.z]
 
 
+@pytest.mark.slow
 def test_starts_on_a_slope(walk):
     """A ramp taken for a floor turned the base by up to .16 rad, or its speed was .2 m/s off."""
     bag = walk("go2", np.deg2rad(10.0))
@@ -144,6 +145,7 @@ def test_starts_on_a_slope(walk):
         assert tilt < 0.02 and velocity < 0.02
 
 
+@pytest.mark.slow
 def test_starts_on_a_slope_beside_motion_capture(walk):
     """Feet that landed after the start were thought to stand on a floor, and turned the base."""
     bag = walk("go2", np.deg2rad(10.0))
@@ -151,6 +153,7 @@ def test_starts_on_a_slope_beside_motion_capture(walk):
     assert max(tilts) < 0.006
 
 
+@pytest.mark.slow
 def test_starts_on_legs_that_give_way(walk):
     """Legs of a Mini Cheetah bend beyond their encoders.
 
@@ -185,6 +188,7 @@ def low_bumps(tmp_path_factory):
     return on_bumps(tmp_path_factory.mktemp("low_bumps"), 0.012, 6.0, seed=202)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lean", [[0.0, 0.0, 0.0], [0.03, -0.04, 0.01], [0.0, 0.13, 0.0]])
 def test_starts_on_bumps_beside_motion_capture(bumps, lean):
     """Feet that came down higher had turned the base by .058 rad, stated to .002.
@@ -210,6 +214,7 @@ def test_starts_on_bumps_beside_motion_capture(bumps, lean):
     assert np.abs(bias).max() < 4.0 * config.noise.accelerometer_bias
 
 
+@pytest.mark.slow
 def test_starts_on_low_bumps_without_motion_capture(low_bumps):
     """Bumps that are nearly a floor: the base leant by .031 and .028 rad, and the IMU was biased.
 

@@ -104,6 +104,7 @@ def heading_over(bag, robot, config, lost: int | None = None):
     return turned - turned[0], np.array(deviation), np.sqrt(place)
 
 
+@pytest.mark.slow
 def test_slopes_tell_no_heading(bumpy):
     """Ground that slopes about a place seems to know it, once slopes have been corrected."""
     config = Config.load("go2")

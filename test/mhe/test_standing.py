@@ -46,6 +46,7 @@ def estimates(bag, name: str = "go1", **told) -> list:
     return [e for m in ms if (e := estimator.update(m))]
 
 
+@pytest.mark.slow
 def test_what_friction_hides_is_said(stand):
     """It bent the tilt from -12 to 12 mrad, stated to 1.4, and the mass by 0.6 kg, to 0.16."""
     found = estimates(stand)
@@ -60,6 +61,7 @@ def test_what_friction_hides_is_said(stand):
     assert abs(last.total_mass - mass - LOAD) < 1.5 * last.total_mass_stddev
 
 
+@pytest.mark.slow
 def test_what_a_rest_has_hidden_of_the_mass_outlasts_it(stand):
     """Its first steps tell no other mass at once: 0.5 kg off, it had been stated to 0.19."""
     config = Config.load("go1")
@@ -74,6 +76,7 @@ def test_what_a_rest_has_hidden_of_the_mass_outlasts_it(stand):
     assert later.mass_stddev < 0.6 * at_rest.mass_stddev
 
 
+@pytest.mark.slow
 def test_joints_without_friction_do_not_stick(stand):
     stuck, free = (estimates(stand, **told)[50] for told in ({}, {"joint_friction": 0.0}))
     tilt = [np.diag(e.pose_covariance)[3] for e in (stuck, free)]
@@ -81,6 +84,7 @@ def test_joints_without_friction_do_not_stick(stand):
     assert free.total_mass_stddev < 0.5 * stuck.total_mass_stddev
 
 
+@pytest.mark.slow
 def test_a_humanoid_that_stands_does_not_learn_how_high_its_mass_is(tmp_path):
     """Noise told that: its centre of mass sank from 0.17 to 0.03 m in 10 s, "observable"."""
     pytest.importorskip("mujoco")

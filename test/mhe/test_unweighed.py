@@ -31,6 +31,7 @@ def stated(estimates) -> np.ndarray:
     return np.sqrt([np.diag(e.twist_covariance)[:3] for e in estimates])
 
 
+@pytest.mark.slow
 def test_base_is_where_motion_capture_sees_it(tmp_path):
     """A foot on a bump of less than 12 mm hung in the air, and the base fell onto the others."""
     pytest.importorskip("mujoco")
@@ -68,6 +69,7 @@ def test_any_ground_without_motion_capture(run, speed, tilt, recorded_runs):
     assert np.sqrt(np.mean(tilt_errors(bag, out) ** 2)) < tilt
 
 
+@pytest.mark.slow
 def test_a_step_up_is_found(tmp_path):
     """Stairs whose risers are five times what a floor's footholds may differ by."""
     pytest.importorskip("mujoco")

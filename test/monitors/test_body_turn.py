@@ -123,6 +123,7 @@ def test_poses_are_turned_back_about_the_base():
     np.testing.assert_allclose(R, base.rotation, atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("degrees", [90.0, 180.0])
 def test_a_walk_with_markers_glued_on_otherwise(degrees, tmp_path):
     """It was off by 0.6 m/s to the end, its tracked body said to be 0.8 m from its place."""

@@ -53,6 +53,7 @@ def test_rotations_are_the_twenty_four():
     np.testing.assert_allclose(np.linalg.det(axes), 1.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("yaw", [90.0, 180.0, -90.0])
 def test_a_turn_that_gravity_does_not_see_is_said(walk, yaw):
     """Velocity and tilt were wrong by 0.45 m/s and more, said to be well most of the time."""

@@ -97,6 +97,7 @@ def tilt_error(q: np.ndarray, estimate: Estimate) -> float:
     return float(np.linalg.norm(up[0] - up[1]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name, motion", [("g1", lifted), ("g1", laid_on_its_side), ("go2", laid_on_its_side)]
 )

@@ -87,12 +87,14 @@ def said(estimate) -> dict[str, str]:
     return {h.name: h.message for h in estimate.status.sensors if h.name in names}
 
 
+@pytest.mark.slow
 def test_right_mounts_are_kept(walk):
     estimator, found = estimates(walk)
     assert all(hold.held for hold in estimator.problem.mount_holds)
     assert not any(said(e) for e in found)
 
 
+@pytest.mark.slow
 def test_feet_that_sink_move_no_tracked_body(tmp_path):
     """They looked like markers 20 mm from their place, on soft bumps."""
     soft = Ground(bump_height=0.018, softness=0.022)
@@ -131,6 +133,7 @@ def test_tracked_body_at_the_head(walk):
     assert {h.name for h in found[-1].status.sensors if not h.ok} <= {"mocap_mount"}
 
 
+@pytest.mark.slow
 def test_rotation_of_the_imu(walk):
     estimator, found = estimates(walk, imu_rotation=[0.0, 0.035, 0.0])
     assert "turned by" in said(found[-1])["imu_mount"]
@@ -142,6 +145,7 @@ def test_rotation_of_the_imu(walk):
     assert all(hold.held for hold in estimator.problem.mount_holds)
 
 
+@pytest.mark.slow
 def test_place_of_the_imu(walk):
     """Three centimetres from its place in the YAML: velocities and intervals would be wrong."""
     estimator, found = estimates(walk, imu_position=[0.03, -0.02, 0.0])
@@ -154,6 +158,7 @@ def test_place_of_the_imu(walk):
     assert all(hold.held for hold in estimator.problem.mount_holds)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("late", [0.03, 0.08])
 def test_stamps_of_motion_capture_that_are_late(walk, late):
     """Before, 80 ms put the velocity off by 100 mm/s."""
@@ -184,6 +189,7 @@ def test_world_that_is_tilted(walk):
     assert errors(walk, found)[1] < 0.003  # the robot's is against gravity
 
 
+@pytest.mark.slow
 def test_an_estimate_that_is_lost_keeps_what_it_learned(walk):
     estimator, found = estimates(walk, mocap_position=[-0.08, 0.02, 0.05])
     before = estimator.problem.parameter(estimator.window.xs[-1], "mocap_position").copy()

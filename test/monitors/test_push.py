@@ -52,6 +52,7 @@ def pushed(recording):
     return follow(recording)
 
 
+@pytest.mark.slow
 def test_pushes_are_found_and_forgotten(pushed):
     for push in (PULL, KICK):
         begin, end = push.begin, push.begin + push.duration
@@ -88,6 +89,7 @@ def test_the_output_has_the_wrench_with_its_covariance(recording, tmp_path):
     assert summary.final.stamp_ns - wrench.stamp_ns == 40_000_000
 
 
+@pytest.mark.slow
 def test_a_payload_is_no_push(tmp_path):
     load = Payload(4.0, (0.05, 0.0, 0.1), t_on=1.5)
     loaded = follow(run("go2", "trot", 2.5, tmp_path / "load", payload=load, seed=3, start=1.0))
@@ -98,6 +100,7 @@ def test_a_payload_is_no_push(tmp_path):
     assert np.linalg.norm(force.mean(axis=0)) < 0.1 * GRAVITY * load.mass
 
 
+@pytest.mark.slow
 def test_a_hand_that_lifts_takes_no_load_off(tmp_path):
     """It lifts more than the robot carries; and one that pulls more and more is no load either."""
     ramp = tuple(Push((0.0, 0.0, 5.0), 2.0 + 0.01 * k, 0.25 - 0.01 * k) for k in range(20))
@@ -113,6 +116,7 @@ def test_a_hand_that_lifts_takes_no_load_off(tmp_path):
     assert np.median(force[held]) == pytest.approx(60.0, abs=6.0)
 
 
+@pytest.mark.slow
 def test_a_hand_that_presses_aslant_is_no_load(tmp_path):
     """The legs carry what it presses with, as they would a load: 1.3 kg of it were learned."""
     push = Push((14.0, 18.0, -14.0), 5.0, 1.5)
@@ -123,6 +127,7 @@ def test_a_hand_that_presses_aslant_is_no_load(tmp_path):
     assert np.abs(mass[pressed.t >= push.begin] - before).max() < 0.3
 
 
+@pytest.mark.slow
 def test_a_weak_push_that_lasts_is_told_and_tilts_little(tmp_path):
     """By 8 % of the weight, on bumps: the estimate had leant against it by 14 mrad, for good."""
     push, ground = Push((0.0, 12.0, 0.0), 3.0, 2.5), Ground(bump_height=0.03)

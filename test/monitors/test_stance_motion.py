@@ -42,6 +42,7 @@ def test_feet_of_a_simulated_robot_stand(recorded_runs):
     assert not any(h.name == MOTION for e in estimates for h in e.status.sensors)
 
 
+@pytest.mark.slow
 def test_feet_of_a_real_robot_creep_and_friction_stays(repository, tmp_path):
     """Noisy feet once were taken for slips: the friction coefficient fell to 0.3."""
     log = repository.parent / "shared" / "data" / "real" / "mini_cheetah_umich" / "sidewalk.npz"

@@ -135,6 +135,7 @@ def test_a_killed_estimator_is_back_with_the_inertia_it_had(observer, domain, go
     assert first.valid and first.total_mass == pytest.approx(19.085, abs=0.5)
 
 
+@pytest.mark.slow
 def test_bad_options_are_one_line(domain):
     for options, reason in [
         (["--robot", "spot"], "unknown robot 'spot'"),

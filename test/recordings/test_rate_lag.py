@@ -90,6 +90,7 @@ def test_what_lags_is_left_out():
     assert watch()[0].without(m) is m
 
 
+@pytest.mark.slow
 def test_a_walk_with_filtered_rates(tmp_path):
     """No estimate began with rates through a low-pass of 10 Hz: feet that stood seemed to move."""
     pytest.importorskip("mujoco")

@@ -181,6 +181,7 @@ def estimates(run, sensors) -> list:
     return [e for s in run.samples for e in pipeline.push(without_effort(s))]
 
 
+@pytest.mark.slow
 def test_load_is_weighed_without_torque(run):
     last = estimates(run, (NAME,))[-1]
     health = {s.name: s for s in last.status.sensors}

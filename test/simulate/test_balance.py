@@ -96,6 +96,7 @@ def steps_on_the_spot(recording) -> None:
     assert shaking(recording) < 0.02
 
 
+@pytest.mark.slow
 def test_sways_without_shaking():
     recording = simulate("g1", "sway", 3.0, seed=1)
     command = MOTIONS["sway"].script(1, 0.4)
@@ -113,6 +114,7 @@ def test_sways_without_shaking():
     )
 
 
+@pytest.mark.slow
 def test_sways_where_the_weight_is_near_the_heel():
     """An H1, whose soles reach 4 cm behind its ankles and 14 in front."""
     recording = simulate("h1", "sway", 6.0)
@@ -125,6 +127,7 @@ def test_says_that_ankles_without_roll_do_not_step():
         simulate("h1", "step", 1.0)
 
 
+@pytest.mark.slow
 def test_steps_on_the_spot():
     steps_on_the_spot(simulate("g1", "step", 4.5))
 
