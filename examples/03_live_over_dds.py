@@ -57,6 +57,7 @@ for thread in threads:
 estimator.start()
 try:
     player.run(stop)  # to the end of the recording, or until it is interrupted
+    estimator.solver.drain()
 finally:
     stop.set()
     for thread in threads:

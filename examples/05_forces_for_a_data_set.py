@@ -25,9 +25,9 @@ config = replace(config, estimator=replace(config.estimator, step=STEP))
 robot = Robot(config.robot)
 
 run = identify_run(args.recording, robot, config)
-arrays = motion(run.result.window)
+arrays = motion(run)
 out = Path("motion.npz")
-write_npz(out, run.result.window, arrays)
+write_npz(out, run, arrays)
 
 for name, values in arrays.items():
     print(f"{name:>14} {values.dtype} {values.shape}")

@@ -37,14 +37,13 @@ def run(args: argparse.Namespace) -> dict:
     robot = Robot(config.robot)
     with progress_bar(args, "reconstruct") as progress, interruptible() as stop:
         found = estimate_run(args, args.bag, robot, config, lambda f: progress(0.8 * f), stop)
-        window = found.result.window
         out.mkdir(parents=True, exist_ok=True)
-        arrays = motion(window)
-        write_npz(out / "motion.npz", window, arrays)
+        arrays = motion(found)
+        write_npz(out / "motion.npz", found, arrays)
         nodes = write_mcap(out / "motion.mcap", found, arrays, lambda f: progress(0.8 + 0.2 * f))
     for notice in found.notices:
         warn(notice)
-    fit = residuals(window).to_dict()
+    fit = residuals(found.result.window).to_dict()
     result = {
         "nodes": nodes,
         "span_s": list(found.span),

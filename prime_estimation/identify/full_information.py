@@ -8,7 +8,7 @@ The reference that the sliding window is held to.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -24,6 +24,9 @@ from ..types import Measurement
 
 ROUNDS, ITERATIONS = 20, 5  # the weights of slipping feet are renewed after every round
 TOLERANCE = 1e-7  # relative change of the cost
+UNEVEN = 0.9  # unevenness of the ground above which the footholds lie on no floor
+OFTEN = 0.2  # of the nodes: on a floor a few steps, on uneven ground all but where feet creep
+KNOWN_S = 1.5  # after which those on a floor have shown it
 RESTARTS = 2  # of the sliding window that are tolerated on the way
 
 
@@ -65,6 +68,8 @@ class ForwardPass:
         measurements: of all nodes that have a state, in order.
         states, controls: smoothed, by stamp.
         changes_ns: stamps at which the payload detector saw the inertia change.
+        unevenness: of the ground (`Window.unevenness`, 0 where feet creep), by stamp.
+        tilts: variance of roll and pitch by what lands and by the start [rad2], by stamp.
     """
 
     estimator: Estimator
@@ -72,6 +77,20 @@ class ForwardPass:
     states: dict[int, np.ndarray]
     controls: dict[int, np.ndarray]
     changes_ns: list[int]
+    unevenness: dict[int, float] = field(default_factory=dict)
+    tilts: dict[int, float] = field(default_factory=dict)
+
+    @property
+    def uneven(self) -> bool:
+        """Whether no floor explains the footholds of the way's second half.
+
+        Not told of a way that is too short.
+        """
+        stamps = sorted(self.unevenness)
+        half = stamps[len(stamps) // 2 :]
+        if not half or 1e-9 * (half[0] - stamps[0]) < KNOWN_S:
+            return False
+        return sum(self.unevenness[t] > UNEVEN for t in half) > OFTEN * len(half)
 
     @property
     def situation(self) -> Situation:
@@ -124,16 +143,28 @@ def smooth_forward(
     measurements: Iterable[Measurement],
     progress: Callable[[float], None] = lambda fraction: None,
     stop=no_stop,
+    one_ground: bool = True,
+    look: Callable[[Window], None] = lambda window: None,
 ) -> ForwardPass:
     """Carry the sliding window of a fresh estimator through all measurements.
+
+    Args:
+        estimator: that has no estimate yet.
+        measurements: of all nodes, in order.
+        progress: called with the fraction done.
+        stop: True ends it.
+        one_ground: it begins as the window does that has it for a guess.
+        look: called with the window after every update.
 
     Raises:
         InitializationError: it was lost on the way. Stopped: it was asked to stop.
     """
-    estimator.problem.one_ground = True  # as the window has it that begins with this guess
+    estimator.problem.one_ground = one_ground
     expected = estimator.problem.measurements.expected
     ms = {m.stamp_ns: expected(m) for m in measurements}
     states, controls, changes, alarms, before_ns = {}, {}, [], 0, next(iter(ms), 0)
+    unevenness: dict[int, float] = {}
+    tilts: dict[int, float] = {}
     for k, m in enumerate(ms.values()):
         running = estimator.advance(m) is not None
         restarts, why = estimator.monitors.last_restart
@@ -142,8 +173,12 @@ def smooth_forward(
         before_ns = m.stamp_ns
         if running:
             newest = slice(None) if not states else slice(-estimator.window.size - 1, None)
-            states.update(zip(estimator.window.stamps[newest], estimator.window.xs[newest]))
-            controls.update(zip(estimator.window.stamps[newest], estimator.window.us[newest]))
+            window = estimator.window
+            states.update(zip(window.stamps[newest], window.xs[newest]))
+            controls.update(zip(window.stamps[newest], window.us[newest]))
+            unevenness[m.stamp_ns] = 0.0 if window.creeping else window.unevenness
+            tilts[m.stamp_ns] = window.leaning**2 + window.guessed**2
+            look(window)
             if estimator.monitors.payload.alarms > alarms:
                 changes.append(m.stamp_ns)
             alarms = estimator.monitors.payload.alarms  # counts from zero again after a restart
@@ -153,7 +188,8 @@ def smooth_forward(
                 raise Stopped
     if len(states) < 2:
         raise InitializationError(f"too few measurements for a start: {len(ms)} nodes", len(ms))
-    return ForwardPass(estimator, [ms[t] for t in sorted(states)], states, controls, changes)
+    ms = [ms[t] for t in sorted(states)]
+    return ForwardPass(estimator, ms, states, controls, changes, unevenness, tilts)
 
 
 def _lost(why: str, estimator: Estimator, apart_ns: int) -> str:

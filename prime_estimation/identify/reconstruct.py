@@ -17,8 +17,11 @@ from pathlib import Path
 import numpy as np
 from scipy.special import ndtr
 
+from ..estimator import Estimator
+from ..inertia import InertiaBelief
 from ..io.bag import BagWriter
-from ..mhe.intervals import ForceIntervals
+from ..mhe.intervals import ForceIntervals, Intervals, creep_covariance, sole_tilt
+from ..mhe.problem import Problem
 from ..mhe.window import Window
 from ..output_messages import Outputs
 from ..reporting import SLIP_SPEED
@@ -31,72 +34,160 @@ from ..types import (
     Estimate,
     SolverStatus,
 )
+from .full_information import ForwardPass, smooth_forward
 from .posterior import SHRUNK, Posterior
 from .single import Run
 
+BEGIN_NS = 1_000_000_000  # by which motion on uneven ground begins later: what follows smooths it
 
-def motion(window: Window) -> dict[str, np.ndarray]:
+
+def motion(run: Run) -> dict[str, np.ndarray]:
     """Arrays over the n nodes that have a successor.
 
-    SI units, world axes for forces and points, base axes for the base's velocity.
+    SI units, world axes for forces and points, base axes for the base's velocity. Covariances (n,
+    6, 6) of the pose and of the twist of the base in its axes, linear part first.
     """
+    window = run.result.window
+    if run.result.told:
+        return with_intervals(*tracked_nodes(run), window.problem)
+    window.posterior()
+    return with_intervals(nodes(window, range(window.size)), run.way, window.problem)
+
+
+def nodes(window: Window, which: range) -> dict[str, np.ndarray]:
+    """Arrays of some running nodes, next to each other, as their posterior has them."""
     problem = window.problem
     nq, nv, nj, nc = problem.nq, problem.nv, problem.nj, problem.dynamics.nc
-    xs = np.array(window.xs)
+    xs = np.array(window.xs[which.start : which.stop + 1])
     v = xs[:, nq : nq + nv]
-    w = window.unexplained()
-    torque = np.array([given.torque for given in window.inputs[:-1]])
+    w = window.unexplained(slice(which.start, which.stop))
+    torque = np.array([window.inputs[k].torque for k in which])
     out = {
-        "stamp_ns": np.array(window.stamps[:-1]),
+        "stamp_ns": np.array([window.stamps[k] for k in which]),
         "q": xs[:-1, :nq],
         "v": 0.5 * (v[1:] + v[:-1]),
         "a": np.diff(v, axis=0) / problem.dt,
         "torque": torque + w[:, nv - nj :],
         "unexplained": np.concatenate([w[:, : nv - nj], np.zeros_like(torque)], axis=1),
     }
-    return {**out, **_contact_arrays(window, nc)} if nc else out
+    if problem.floating:
+        P = [window.solver.posterior(k + 1) for k in which]
+        out["pose_covariance"] = np.array([p[:6, :6] for p in P])
+        out["twist_covariance"] = np.array([p[nv : nv + 6, nv : nv + 6] for p in P])
+    return {**out, **_contact_arrays(window, which, nc)} if nc else out
 
 
-def _contact_arrays(window: Window, nc: int) -> dict[str, np.ndarray]:
-    """Forces with their posterior covariance, points and states (n, nc, ...)."""
-    kinematics = [node.contact_kinematics(data) for node, data in zip(window.nodes, window.data)]
-    forces, covariances = zip(*(window.forces(k) for k in range(window.size)))
+def with_intervals(
+    arrays: dict[str, np.ndarray], way: ForwardPass, problem: Problem
+) -> dict[str, np.ndarray]:
+    """The arrays, with covariances that contain what the model misses (`mhe.intervals`)."""
+    if "contact_force" in arrays:
+        arrays |= _known_contacts(arrays, problem.robot.total_mass)
+    if not problem.floating:
+        return arrays
+    states, loaded = arrays["contact_state"], arrays["contact_state"] != ContactState.OPEN
+    slides = (states == ContactState.SLIPPING).sum(axis=1) / np.maximum(loaded.sum(axis=1), 1)
+    zeros = sole_tilt(problem.robot, problem.noise.encoder_offset)
+    vibration = way.estimator.config.noise.accelerometer_model
+    measured, intervals = {m.stamp_ns: m for m in way.measurements}, Intervals(problem.dt)
+    for k, stamp in enumerate(arrays["stamp_ns"].tolist()):
+        uneven = way.unevenness.get(stamp, 1.0)
+        arrays["pose_covariance"][k] += creep_covariance(
+            uneven,
+            arrays["q"][k, 3:7],
+            zeros=zeros + way.tilts.get(stamp, 0.0),
+            slipping=slides[k],
+            late=problem.delay,
+        )
+        variance = intervals.velocity(measured[stamp], vibration, max(uneven - 1.0, 0.0))
+        arrays["twist_covariance"][k].flat[:15:7] += variance
+    return arrays
+
+
+def tracked_nodes(run: Run) -> tuple[dict[str, np.ndarray], ForwardPass]:
+    """Arrays of nodes as the sliding window leaves them behind, which follows uneven ground.
+
+    And its way. The inertia is held at what has been identified.
+    """
+    posterior, way = run.posterior, run.way
+    links, guess = posterior.links, way.estimator
+    estimator = Estimator(guess.robot, guess.config, any(m.mocap for m in way.measurements))
+    estimator.resume(
+        InertiaBelief(
+            tuple(posterior.pi(link) for link in links),
+            tuple(posterior.pi_covariance(link) for link in links),
+        )
+    )
+    estimator.freeze(True)
+    parts: dict[int, dict[str, np.ndarray]] = {}
+
+    def look(window: Window) -> None:
+        """Its oldest node will not change any more; of the first window all may be left behind."""
+        which = range(1 if parts else window.size)
+        window.posterior(which.stop - 1)
+        parts[window.stamps[0]] = nodes(window, which)
+
+    way = smooth_forward(estimator, way.measurements, one_ground=False, look=look)
+    estimator.window.posterior()
+    parts[estimator.window.stamps[0]] = nodes(estimator.window, range(estimator.window.size))
+    joined = {name: np.concatenate([p[name] for p in parts.values()]) for name in parts[min(parts)]}
+    # of a node that was told of twice what came later
+    stamps = joined["stamp_ns"]
+    last = len(stamps) - 1 - np.unique(stamps[::-1], return_index=True)[1]
+    begun = stamps[last] >= stamps.min() + BEGIN_NS
+    return {name: array[last][begun] for name, array in joined.items()}, way
+
+
+def _contact_arrays(window: Window, which: range, nc: int) -> dict[str, np.ndarray]:
+    """Forces with their posterior covariance, points and velocities (n, nc, ...)."""
+    kinematics = [window.nodes[k].contact_kinematics(window.data[k]) for k in which]
+    forces, covariances = zip(*(window.forces(k) for k in which))
     force = np.array(forces).reshape(-1, nc, 3)
     # of the covariance of all forces the blocks of single contacts
-    covariance = np.einsum("kiaib->kiab", np.array(covariances).reshape(-1, nc, 3, nc, 3))
     velocity = np.array([k["velocity"] for k in kinematics]).reshape(-1, nc, 3)
     slips = np.linalg.norm(velocity[:, :, :2], axis=2) > SLIP_SPEED
-    state = np.where(slips, ContactState.SLIPPING, ContactState.STICKING)
-    threshold = CONTACT_SHARE * GRAVITY * window.problem.robot.total_mass
+    return {
+        "contact_force": force,
+        "contact_force_covariance": np.einsum(
+            "kiaib->kiab", np.array(covariances).reshape(-1, nc, 3, nc, 3)
+        ),
+        "contact_point": np.array([k["points"] for k in kinematics]).reshape(-1, nc, 3),
+        "contact_state": np.where(slips, ContactState.SLIPPING, ContactState.STICKING),
+    }
+
+
+def _known_contacts(arrays: dict[str, np.ndarray], mass: float) -> dict[str, np.ndarray]:
+    """States of contacts that carry nothing; covariances of forces, and what follows from them."""
+    force, covariance = arrays["contact_force"], arrays["contact_force_covariance"]
+    threshold, state = CONTACT_SHARE * GRAVITY * mass, arrays["contact_state"].copy()
     state[force[:, :, 2] < threshold] = ContactState.OPEN
-    intervals, slides = ForceIntervals(nc), state == ContactState.SLIPPING
+    intervals, slides = ForceIntervals(force.shape[1]), state == ContactState.SLIPPING
     more = [intervals.variances(f.ravel(), s).reshape(-1, 3) for f, s in zip(force, slides)]
     covariance = covariance + np.eye(3) * np.array(more)[:, :, None]
     deviation = np.sqrt(np.maximum(covariance[:, :, 2, 2], 1e-12))
     return {
-        "contact_force": force,
         "contact_force_covariance": covariance,
-        "contact_point": np.array([k["points"] for k in kinematics]),
         "contact_state": state,
         "contact_probability": ndtr((force[:, :, 2] - threshold) / deviation),
     }
 
 
-def write_npz(path: Path, window: Window, arrays: dict[str, np.ndarray]) -> None:
+def write_npz(path: Path, run: Run, arrays: dict[str, np.ndarray]) -> None:
     """Writes the arrays of `motion`, names, and the links' dynamic parameters."""
-    robot = window.problem.robot
+    problem, posterior = run.result.window.problem, run.posterior
+    robot = problem.robot
     names = {
         "joint_names": robot.joint_names,
         "contact_names": [c.name for c in robot.contacts],
         "links": list(robot.estimated_links),
     }
-    pi = np.array([pi for pi, _ in window.problem.inertias(window.xs[-1])]).reshape(-1, 10)
+    pi = np.array([posterior.pi(link) for link in posterior.links]).reshape(-1, 10)
     np.savez_compressed(
         path,
         **arrays,
         **{k: np.array(v, dtype=str) for k, v in names.items()},
         dynamic_parameters=pi,
-        dt=window.problem.dt,
+        dt=problem.dt,
     )
 
 
@@ -121,7 +212,7 @@ def write_mcap(
             for topic, message in outputs.messages(estimate):
                 writer.write(_absolute(topic), estimate.stamp_ns, message)
             if n % 50 == 0:
-                progress(n / run.result.window.size)
+                progress(n / len(arrays["stamp_ns"]))
     return n
 
 
@@ -139,12 +230,12 @@ def estimates(run: Run, arrays: dict[str, np.ndarray]) -> Iterator[Estimate]:
     window = result.window
     problem = window.problem
     robot: Robot = problem.robot
-    nq, nv, nj = problem.nq, problem.nv, problem.nj
+    nj, fixed = problem.nj, not problem.floating
+    rates = arrays["v"] - 0.5 * problem.dt * arrays["a"]  # means of the steps that end at the nodes
     bodies = _bodies(posterior)
-    fixed = robot.total_mass - sum(
-        robot.model.inertias[robot.link_joint(link)].mass for link in robot.estimated_links
+    mass = robot.total_mass + sum(
+        b.mass - robot.model.inertias[robot.link_joint(b.link)].mass for b in bodies
     )
-    mass = fixed + sum(b.mass for b in bodies)
     status = SolverStatus(
         0.0,
         0.0,
@@ -153,23 +244,20 @@ def estimates(run: Run, arrays: dict[str, np.ndarray]) -> Iterator[Estimate]:
         float(window.solver.largest_gap),
         window.size,
     )
-    for k in range(1, window.size):
+    for k in range(1, len(arrays["stamp_ns"])):
         q, v = arrays["q"][k], arrays["v"][k]
-        P = window.solver.posterior(k + 1)
         yield Estimate(
-            stamp_ns=int(window.stamps[k]),
-            position_world=q[:3].copy() if problem.floating else np.zeros(3),
-            quat_world_base=q[3:7].copy() if problem.floating else np.array([0.0, 0.0, 0.0, 1.0]),
-            linear_velocity_base=v[:3].copy() if problem.floating else np.zeros(3),
-            angular_velocity_base=v[3:6].copy() if problem.floating else np.zeros(3),
-            pose_covariance=P[:6, :6].copy() if problem.floating else np.zeros((6, 6)),
-            twist_covariance=P[nv : nv + 6, nv : nv + 6].copy()
-            if problem.floating
-            else np.zeros((6, 6)),
-            joint_position=robot.positions(window.xs[k][:nq]),
-            joint_velocity=window.xs[k][nq + nv - nj : nq + nv].copy(),
+            stamp_ns=int(arrays["stamp_ns"][k]),
+            position_world=np.zeros(3) if fixed else q[:3].copy(),
+            quat_world_base=np.array([0.0, 0.0, 0.0, 1.0]) if fixed else q[3:7].copy(),
+            linear_velocity_base=np.zeros(3) if fixed else v[:3].copy(),
+            angular_velocity_base=np.zeros(3) if fixed else v[3:6].copy(),
+            pose_covariance=np.zeros((6, 6)) if fixed else arrays["pose_covariance"][k],
+            twist_covariance=np.zeros((6, 6)) if fixed else arrays["twist_covariance"][k],
+            joint_position=robot.positions(q),
+            joint_velocity=rates[k, len(v) - nj :].copy(),
             joint_torque=arrays["torque"][k - 1].copy(),
-            contacts_stamp_ns=int(window.stamps[k - 1]),
+            contacts_stamp_ns=int(arrays["stamp_ns"][k - 1]),
             contacts=_contacts(robot, arrays, k - 1),
             bodies=bodies,
             total_mass=float(mass),

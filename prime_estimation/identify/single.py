@@ -21,13 +21,14 @@ from ..recordings.samples import measurements
 from ..robot import Robot
 from ..types import Measurement
 from .friction_lead import fitting_robot
-from .full_information import no_stop, smooth_forward
+from .full_information import ForwardPass, no_stop, smooth_forward
 from .joint_notices import still_joints
 from .joints import JointPosterior
 from .posterior import Posterior
 from .residuals import Residuals, residuals, residuals_held
 from .solution import Solution, solve
-from .systematic import inertia_budget, responses
+from .systematic import COMMON, inertia_budget, responses
+from .uneven import Tracked, track, with_torques
 
 # s between nodes: no divisor of the 20 ms and 10 ms for which most policies hold their targets,
 # whose jumps would alias
@@ -37,6 +38,10 @@ STEP = 0.008
 MISSED_ACCELERATION = 0.05
 # of the unexplained forces, at most: where all else fits, nodes with an impact are outliers
 FORCE_DOF = 2.5
+UNEVEN = (
+    "the ground is uneven: inertia and friction are those of the sliding window, which follows it; "
+    "the residuals, one ground height under each foot"
+)
 FEWEST_NODES = 100  # below a second of data the start decides, not the run
 MISFIT = 5.0  # rms of the unexplained forces in units of the noise model: this is another robot
 FAR = 2.5  # factor between friction coefficients that ask for a reason
@@ -57,6 +62,7 @@ class Run:
         notices: what the user should know.
         joints: joint parameters, where they are estimated.
         counts: refused messages and samples by reason.
+        way: the sliding window's, through what was used.
     """
 
     name: str
@@ -65,6 +71,7 @@ class Run:
     posterior: Posterior
     before: Residuals
     after: Residuals
+    way: ForwardPass
     friction: tuple[float, float]
     notices: list[str] = field(default_factory=list)
     joints: JointPosterior | None = None
@@ -179,7 +186,10 @@ def identify_run(
     # the sliding window's states are only a guess here: one iteration per node
     way = config.updated({"estimator": {"iterations": 1, "adapt_joints": False}})
     estimator = Estimator(robot, way, any(m.mocap for m in ms))
-    passage, since = smooth_forward(estimator, ms, lambda f: progress(0.5 * f), stop), 0
+    passage, tracked = _carried(estimator, config, ms, lambda f: progress(0.5 * f), stop)
+    since = 0
+    if tracked is not None:
+        notices.append(f"{name}: {UNEVEN}")
     if passage.changes_ns:
         since = passage.changes_ns[-1]
         notices.append(_after_change(name, ms, since, first))
@@ -190,6 +200,8 @@ def identify_run(
     if "dry_friction" in chosen(config.estimator.joint_parameters):
         robot = fitting_robot(passage, since, noise, stop)
     result = solve(passage.window(since, noise, robot), lambda f: progress(0.5 + 0.3 * f), stop)
+    if tracked is not None:
+        result.told = tracked.parameters
     result.seconds = time.perf_counter() - began
     if not result.converged:
         why = "stopped early" if stop() else "not converged"
@@ -197,14 +209,36 @@ def identify_run(
             f"{name}: {why} after {len(result.history)} iterations; the last iterate is used"
         )
     counts.update(estimator.problem.measurements.refused)
-    run = _summary(name, result, ms[0].stamp_ns, first, notices)
+    run = _summary(name, result, passage, (ms[0].stamp_ns, first), notices)
     run.counts = dict(counts)
+    if tracked is not None:
+        run.after = replace(run.after, misfit=tracked.misfit)
     check_fit(bag, run)
     progress(0.85)
     if budget:  # also after Ctrl-C: an interval without its systematic part would promise too much
         run = _with_budget(run, lambda f: progress(0.85 + 0.15 * f))
     progress(1.0)
     return run
+
+
+def _carried(
+    guess: Estimator,
+    config: Config,
+    ms: list[Measurement],
+    progress: Callable[[float], None],
+    stop: Callable[[], bool],
+) -> tuple[ForwardPass, Tracked | None]:
+    """The sliding window's way through measurements, and what it has found of uneven ground."""
+    way, iterations = smooth_forward(guess, ms, progress, stop), config.estimator.iterations
+    if not way.uneven or chosen(config.estimator.joint_parameters):
+        return way, None
+    tracked = track(guess, iterations, ms, stop)
+    if changes := tracked.way.changes_ns:
+        after = [m for m in ms if m.stamp_ns >= changes[-1]]
+        if len(after) >= FEWEST_NODES:
+            tracked = track(guess, iterations, after, stop)
+            tracked = replace(tracked, way=replace(tracked.way, changes_ns=changes))
+    return tracked.way, tracked
 
 
 def _after_change(name: str, ms: list[Measurement], change_ns: int, offset: float) -> str:
@@ -216,8 +250,10 @@ def _after_change(name: str, ms: list[Measurement], change_ns: int, offset: floa
     return f"{change}; used is what follows ({before}: what was before)"
 
 
-def _summary(name: str, result: Solution, begin: int, offset: float, notices: list[str]) -> Run:
-    window = result.window
+def _summary(
+    name: str, result: Solution, way: ForwardPass, began: tuple[int, float], notices: list[str]
+) -> Run:
+    window, (begin, offset) = result.window, began
     problem = window.problem
     theta, covariance = result.parameters("theta")
     posterior = Posterior.of_problem(problem, theta, covariance)
@@ -232,7 +268,7 @@ def _summary(name: str, result: Solution, begin: int, offset: float, notices: li
         lead = float(np.mean(problem.robot.friction_lead))
         joints = replace(joints, still=still_joints(window), lead=lead)
     before = residuals_held(window, problem.theta_nominal)
-    return Run(name, span, result, posterior, before, after, mu, notices, joints)
+    return Run(name, span, result, posterior, before, after, way, mu, notices, joints)
 
 
 def check_fit(bag: str | Path, run: Run) -> None:
@@ -242,7 +278,7 @@ def check_fit(bag: str | Path, run: Run) -> None:
         "Wrong robot, wrong sign or unit of the torques, or armature and joint friction wrong in "
         "the robot's YAML?"
     )
-    if run.after.mean_squares["model"] > SUSPICIOUS:
+    if run.after.mean_squares["model"] > SUSPICIOUS and not run.result.told:
         run.notices.append(
             f"{run.name}: the unexplained forces are larger than a robot '{name}' should leave. "
             f"{causes}"
@@ -272,6 +308,12 @@ def _with_budget(run: Run, progress: Callable[[float], None]) -> Run:
     window = run.result.window
     steps = responses(window, progress)
     budget = inertia_budget(window, steps)
+    if run.result.told:  # outliers that one ground makes of nodes do not answer
+        scale = window.problem.config.noise.torque_scale
+        theta = with_torques(run.way, 1.0 + scale)
+        scaled = Posterior.of_problem(window.problem, theta, run.posterior.covariance)
+        change = [scaled.pi(link) - run.posterior.pi(link) for link in scaled.links]
+        budget[COMMON] = np.concatenate(change)
     if run.joints is not None:
         run.joints = run.joints.with_errors(window, steps)
     run.posterior = Posterior.of_problem(

@@ -47,15 +47,19 @@ class Solution:
         history: one entry per iteration.
         converged: False when it was stopped, or ran out of iterations.
         seconds: of computing, from the measurements on; set by who knows when that began.
+        told: mean and covariance of parameter blocks that were found otherwise (`uneven`).
     """
 
     window: Window
     history: list[Iterate] = field(default_factory=list)
     converged: bool = False
     seconds: float = 0.0
+    told: dict[str, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
 
     def parameters(self, name: str) -> tuple[np.ndarray, np.ndarray]:
         """Mean and covariance of a parameter block (`theta`, `friction`, ...)."""
+        if name in self.told:
+            return self.told[name]
         window = self.window
         columns = window.problem.columns(name)
         return window.problem.parameter(window.xs[-1], name).copy(), window.solver.posterior(1)[

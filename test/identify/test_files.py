@@ -273,7 +273,7 @@ def test_tared_yaml_of_a_built_in_robot_has_all_its_settings(tmp_path):
 
 def test_reconstructed_motion_obeys_the_dynamics(run):
     window = run.result.window
-    problem, arrays = window.problem, motion(window)
+    problem, arrays = window.problem, motion(run)
     model = problem.robot.model.copy()
     model.inertias[1] = pin.Inertia.FromDynamicParameters(run.posterior.pi("base"))
     data = model.createData()
@@ -297,7 +297,7 @@ def test_reconstructed_motion_obeys_the_dynamics(run):
 
 
 def test_reconstructed_motion_says_how_well_it_is_known(run):
-    arrays = motion(run.result.window)
+    arrays = motion(run)
     estimate = next(iter(estimates(run, arrays)))
     mass = run.posterior.quantities("base")[0]
     assert estimate.total_mass_stddev == pytest.approx(mass.stddev)
