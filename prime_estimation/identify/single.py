@@ -201,7 +201,7 @@ def identify_run(
         robot = fitting_robot(passage, since, noise, stop)
     result = solve(passage.window(since, noise, robot), lambda f: progress(0.5 + 0.3 * f), stop)
     if tracked is not None:
-        result.told = tracked.parameters
+        result.told, result.converged = tracked.parameters, not stop()
     result.seconds = time.perf_counter() - began
     if not result.converged:
         why = "stopped early" if stop() else "not converged"

@@ -45,7 +45,7 @@ class Solution:
     Attributes:
         window: all nodes; `window.posterior()` has been called.
         history: one entry per iteration.
-        converged: False when it was stopped, or ran out of iterations.
+        converged: False when it was stopped, or ran out of iterations that tell its parameters.
         seconds: of computing, from the measurements on; set by who knows when that began.
         told: mean and covariance of parameter blocks that were found otherwise (`uneven`).
     """

@@ -26,7 +26,7 @@ def walk(request, recorded_runs):
 
 def test_the_inertia_is_that_of_the_window_that_follows_the_ground(walk):
     _, run = walk
-    assert any("the ground is uneven" in notice for notice in run.notices)
+    assert any("the ground is uneven" in notice for notice in run.notices) and not run.unfinished
     mass, *com = run.posterior.quantities("base")[:4]
     assert mass.value == pytest.approx(MASS, abs=0.1)
     assert [q.value for q in com] == pytest.approx(COM, abs=0.004)
