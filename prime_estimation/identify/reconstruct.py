@@ -134,7 +134,7 @@ def tracked_nodes(run: Run) -> tuple[dict[str, np.ndarray], ForwardPass]:
     # of a node that was told of twice what came later
     stamps = joined["stamp_ns"]
     last = len(stamps) - 1 - np.unique(stamps[::-1], return_index=True)[1]
-    begun = stamps[last] >= stamps.min() + BEGIN_NS
+    begun = stamps[last] >= stamps.min() + min(BEGIN_NS, np.ptp(stamps) // 2)
     return {name: array[last][begun] for name, array in joined.items()}, way
 
 
@@ -143,11 +143,11 @@ def _contact_arrays(window: Window, which: range, nc: int) -> dict[str, np.ndarr
     kinematics = [window.nodes[k].contact_kinematics(window.data[k]) for k in which]
     forces, covariances = zip(*(window.forces(k) for k in which))
     force = np.array(forces).reshape(-1, nc, 3)
-    # of the covariance of all forces the blocks of single contacts
     velocity = np.array([k["velocity"] for k in kinematics]).reshape(-1, nc, 3)
     slips = np.linalg.norm(velocity[:, :, :2], axis=2) > SLIP_SPEED
     return {
         "contact_force": force,
+        # of the covariance of all forces the blocks of single contacts
         "contact_force_covariance": np.einsum(
             "kiaib->kiab", np.array(covariances).reshape(-1, nc, 3, nc, 3)
         ),
