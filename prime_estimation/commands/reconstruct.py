@@ -16,7 +16,7 @@ from .offline import add_offline_arguments, estimate_run, offline_config, out_fo
 DESCRIPTION = """Reconstruct the motion of a recording: trajectory, joint torques, contact forces,
 points and states at every node, which obey the equations of motion with the inertia that fits best.
 DIR gets motion.npz (arrays) and motion.mcap (the topics of `prime replay`, smoothed over the whole
-recording)."""
+recording; on uneven ground over the following nodes)."""
 EXAMPLES = [
     "prime reconstruct recordings/go2_nominal --robot go2 --out motion",
     "prime reconstruct run.mcap --robot identified/go2.yaml --from 2 --to 8 --out motion",

@@ -101,6 +101,11 @@ class ForwardPass:
         lift = self.estimator.monitors.lift
         return Situation(lift.since_ns if lift.suspended else None, hanging=lift.suspended)
 
+    def anew(self) -> Estimator:
+        """An estimator as the one of this way, before it."""
+        mocap = any(m.mocap for m in self.measurements)
+        return Estimator(self.estimator.robot, self.estimator.config, mocap)
+
     def window(
         self,
         since_ns: int = 0,

@@ -17,7 +17,6 @@ from pathlib import Path
 import numpy as np
 from scipy.special import ndtr
 
-from ..estimator import Estimator
 from ..inertia import InertiaBelief
 from ..io.bag import BagWriter
 from ..mhe.intervals import ForceIntervals, Intervals, creep_covariance, sole_tilt
@@ -50,7 +49,7 @@ def motion(run: Run) -> dict[str, np.ndarray]:
     window = run.result.window
     if run.result.told:
         return with_intervals(*tracked_nodes(run), window.problem)
-    window.posterior()
+    window.posterior()  # other inertias have been tried on it since it was solved
     return with_intervals(nodes(window, range(window.size)), run.way, window.problem)
 
 
@@ -109,33 +108,30 @@ def tracked_nodes(run: Run) -> tuple[dict[str, np.ndarray], ForwardPass]:
 
     And its way. The inertia is held at what has been identified.
     """
-    posterior, way = run.posterior, run.way
-    links, guess = posterior.links, way.estimator
-    estimator = Estimator(guess.robot, guess.config, any(m.mocap for m in way.measurements))
+    posterior, estimator = run.posterior, run.way.anew()
     estimator.resume(
         InertiaBelief(
-            tuple(posterior.pi(link) for link in links),
-            tuple(posterior.pi_covariance(link) for link in links),
+            tuple(posterior.pi(link) for link in posterior.links),
+            tuple(posterior.pi_covariance(link) for link in posterior.links),
         )
     )
     estimator.freeze(True)
-    parts: dict[int, dict[str, np.ndarray]] = {}
+    told: dict[int, dict[str, np.ndarray]] = {}  # by stamp; what comes later replaces it
+
+    def tell(window: Window, count: int) -> None:
+        window.posterior(count - 1)
+        told.update((window.stamps[k], nodes(window, range(k, k + 1))) for k in range(count))
 
     def look(window: Window) -> None:
         """Its oldest node will not change any more; of the first window all may be left behind."""
-        which = range(1 if parts else window.size)
-        window.posterior(which.stop - 1)
-        parts[window.stamps[0]] = nodes(window, which)
+        tell(window, 1 if told else window.size)
 
-    way = smooth_forward(estimator, way.measurements, one_ground=False, look=look)
-    estimator.window.posterior()
-    parts[estimator.window.stamps[0]] = nodes(estimator.window, range(estimator.window.size))
-    joined = {name: np.concatenate([p[name] for p in parts.values()]) for name in parts[min(parts)]}
-    # of a node that was told of twice what came later
-    stamps = joined["stamp_ns"]
-    last = len(stamps) - 1 - np.unique(stamps[::-1], return_index=True)[1]
-    begun = stamps[last] >= stamps.min() + min(BEGIN_NS, np.ptp(stamps) // 2)
-    return {name: array[last][begun] for name, array in joined.items()}, way
+    way = smooth_forward(estimator, run.way.measurements, one_ground=False, look=look)
+    tell(estimator.window, estimator.window.size)
+    stamps = sorted(told)
+    begin_ns = stamps[0] + min(BEGIN_NS, (stamps[-1] - stamps[0]) // 2)
+    kept = [told[t] for t in stamps if t >= begin_ns]
+    return {name: np.concatenate([part[name] for part in kept]) for name in kept[0]}, way
 
 
 def _contact_arrays(window: Window, which: range, nc: int) -> dict[str, np.ndarray]:

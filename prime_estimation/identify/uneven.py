@@ -56,7 +56,8 @@ def track(
         whitened = window.unexplained(slice(0, 1)) * window.inputs[0].nominal_force
         squares.append(float(np.mean(whitened**2)))
 
-    estimator = _anew(guess, iterations, measurements)
+    config = guess.config.updated({"estimator": {**CONSTANT, "iterations": iterations}})
+    estimator = Estimator(guess.robot, config, any(m.mocap for m in measurements))
     way = smooth_forward(estimator, measurements, stop=stop, one_ground=False, look=look)
     window = estimator.window
     window.posterior()
@@ -71,12 +72,5 @@ def track(
 def with_torques(way: ForwardPass, scale: float) -> np.ndarray:
     """Coordinates theta of the inertia on the same way, if all torques were this much larger."""
     ms = [m if m.torque is None else replace(m, torque=scale * m.torque) for m in way.measurements]
-    estimator = _anew(way.estimator, way.estimator.config.estimator.iterations, ms)
-    window = smooth_forward(estimator, ms, one_ground=False).estimator.window
+    window = smooth_forward(way.anew(), ms, one_ground=False).estimator.window
     return window.problem.parameter(window.xs[-1], "theta").copy()
-
-
-def _anew(guess: Estimator, iterations: int, measurements: Sequence[Measurement]) -> Estimator:
-    """A fresh estimator of an inertia that is constant."""
-    config = guess.config.updated({"estimator": {**CONSTANT, "iterations": iterations}})
-    return Estimator(guess.robot, config, any(m.mocap for m in measurements))

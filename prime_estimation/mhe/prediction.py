@@ -17,6 +17,7 @@ from ..config.policies import INTERVAL
 from ..robot import Robot
 from ..sensors.sensor import INSTANT
 from ..types import Estimate, ImuSample
+from ..types.arrays import finite
 from .dead_axes import going_on, unseen_twist
 from .imu_mount import ImuMount
 
@@ -80,10 +81,9 @@ class Predictor:
         None, too, where the last estimate lies more than `reach` [s] back: nothing is integrated
         then. A sample from the past changes nothing.
         """
-        said = sample.angular_velocity, sample.linear_acceleration
-        finite = all(math.isfinite(np.add.reduce(part)) for part in said)
+        usable = finite(sample.angular_velocity, sample.linear_acceleration)
         with self._lock:
-            if finite:
+            if usable:
                 self._samples.append(sample)
             estimate = self._estimate
             if estimate is None or sample.stamp_ns - estimate.stamp_ns > 1e9 * reach:
@@ -91,7 +91,7 @@ class Predictor:
                 return None
             if not self._begun:
                 self._begin(estimate, self._last)
-            elif finite and sample.stamp_ns > self._stamp_ns:
+            elif usable and sample.stamp_ns > self._stamp_ns:
                 self._step(sample)
             return self._predicted()
 

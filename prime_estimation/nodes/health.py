@@ -67,8 +67,9 @@ class Health:
         self._streams: dict[str, _Stream] = {}
         self._period = time.monotonic()
         self._age_ns: int | None = None  # of the newest joint message when it came
-        self.refusal = self.failure = self.doubt = self.rival = self.late = ""
-        self._in_time = self._period
+        self.refusal = self.failure = self.doubt = self.rival = ""
+        # newest estimate, and the one before which all have been late since; how late it was
+        self._estimated, self._in_time, self._latency_ms = self._period, self._period, 0.0
 
     def expect(self, role: str, topic: str, type_name: str, required: bool) -> None:
         """A sensor is subscribed to; `required`: there is no estimate without it."""
@@ -100,14 +101,25 @@ class Health:
 
     def estimated(self, latency_ms: float) -> None:
         """An estimate came, so long after its measurement."""
-        now = time.monotonic()
+        self._estimated, self._latency_ms = time.monotonic(), latency_ms
         if latency_ms < LATE_MS:
-            self._in_time, self.late = now, ""
-        elif now - self._in_time > LATE_S:
-            self.late = (
-                f"estimates are {1e-3 * latency_ms:.1f} s late: this computer is too slow for "
-                "them, or kept busy by other programs"
-            )
+            self._in_time = self._estimated
+
+    @property
+    def late(self) -> str:
+        """That estimates come, and stay late; empty when they do not."""
+        ceased = time.monotonic() - self._estimated > LATE_S
+        if ceased or self._estimated - self._in_time <= LATE_S:
+            return ""
+        return (
+            f"estimates are {1e-3 * self._latency_ms:.1f} s late: this computer is too slow for "
+            "them, or kept busy by other programs"
+        )
+
+    @property
+    def own_troubles(self) -> list[str]:
+        """What is wrong with the estimator itself."""
+        return [text for text in (self.refusal, self.failure, self.rival, self.late) if text]
 
     def skipped(self, role: str, number: int) -> None:
         """So many messages are missing since the start, by the sensor's own counter."""
@@ -159,7 +171,7 @@ class Health:
 
     def waiting(self) -> str:
         """One line for the log: what is missing, where it is expected, what is there instead."""
-        parts = [text for text in (self.refusal, self.failure, self.rival, self.late) if text]
+        parts = self.own_troubles
         for role, trouble in self.troubles().items():
             stream = self._streams[role]
             kind = stream.type.replace("/msg/", "/")

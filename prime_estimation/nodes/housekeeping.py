@@ -47,9 +47,7 @@ class Housekeeping(Periodic):
     def _say(self) -> None:
         health = self._node.health
         # another number is no news
-        said = (
-            f"{health.refusal}{health.failure}{health.rival}{health.late}{health.troubles() or ''}"
-        )
+        said = f"{''.join(health.own_troubles)}{health.troubles() or ''}"
         trouble = re.sub(r"[0-9.]+", "", said)
         due = trouble and (trouble != self._said or self._passed - self._since >= _REPEAT)
         if due and (waiting := health.waiting()):  # which may have come meanwhile

@@ -4,15 +4,16 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from ..types.arrays import finite as all_finite
+
 
 def finite(*arrays: np.ndarray | None) -> tuple[np.ndarray | None, ...]:
     """The arrays; ValueError where one holds NaN or infinity."""
-    if not all(a is None or math.isfinite(np.add.reduce(a, axis=None)) for a in arrays):
+    if not all_finite(*(a for a in arrays if a is not None)):
         raise ValueError("NaN or infinite value")
     return arrays
 
