@@ -232,7 +232,10 @@ void bindLaw() {
 }
 
 void setAnchor(SmoothedDynamics& dynamics, const MatrixXd& places) {
-  if (places.rows() != dynamics.nfeet() || places.cols() != 2)
+  // of a single foot eigenpy hands out, and takes, a vector
+  const bool single = dynamics.nfeet() == 1 && places.size() == 2;
+  if (!single &&
+      (places.rows() != static_cast<Eigen::Index>(dynamics.nfeet()) || places.cols() != 2))
     throw std::invalid_argument("smoothed dynamics: one place (x, y) per foot");
   const MatrixXd by_foot = places.transpose();
   dynamics.anchor = by_foot.reshaped();

@@ -56,7 +56,10 @@ UnmodelledForces::UnmodelledForces(const pinocchio::Model& model,
     Leg leg;
     leg.contact = contact;
     for (int k = 0; k < 3; ++k) {
-      const auto& joint = model.joints.at(own[k]);
+      if (own[k] < 1 || own[k] >= model.njoints)
+        throw std::invalid_argument("unmodelled forces: the model has no joint " +
+                                    std::to_string(own[k]));
+      const auto& joint = model.joints[own[k]];
       if (joint.nv() != 1)
         throw std::invalid_argument("unmodelled forces: " + model.names[own[k]] +
                                     " has more than one degree of freedom");

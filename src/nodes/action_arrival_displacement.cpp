@@ -73,6 +73,8 @@ void ActionArrival::release(const Eigen::Ref<const MatrixXd>& motions,
   requireMotions(motions);
   requireSize("arrival", "an axis", axes.rows(), nb);
   requireSize("arrival", "axes", axes.cols(), ng);
+  if (L_.rows() < nb)
+    throw std::invalid_argument("arrival: place and heading are those of a base, which is missing");
   const int behind = static_cast<int>(state_->get_ndx()) - nb;
   const MatrixXd own = axes.transpose() * L_.topLeftCorner(nb, nb);
   // (D_b + D_n, axes^T dx)

@@ -51,6 +51,7 @@ class ActionMeasurement : public ActionSecondOrder {
     }
     int nv() const { return static_cast<int>(G.rows()); }
 
+    std::shared_ptr<const MeasurementModel> of;  ///< whose scratch and dynamics these are
     std::unique_ptr<ContactDynamics::Data> dynamics_data;
     ContactDynamics::Data& dynamics;
     ContactDynamics::Point point;     ///< of the step that is to be taken
@@ -76,10 +77,14 @@ class ActionMeasurement : public ActionSecondOrder {
                     std::shared_ptr<const MeasurementModel> model, bool inverse);
 
   std::shared_ptr<DataAbstract> createData() override {
-    return std::make_shared<Data>(this, *model);
+    const auto data = std::make_shared<Data>(this, *model);
+    data->of = model;
+    return data;
   }
+  /// Data of the same sizes, of a node with other sensors or contacts, are of other types inside.
   bool checkData(const std::shared_ptr<DataAbstract>& data) override {
-    return std::dynamic_pointer_cast<Data>(data) && ActionSecondOrder::checkData(data);
+    const auto own = std::dynamic_pointer_cast<Data>(data);
+    return own && own->of == model && ActionSecondOrder::checkData(data);
   }
   void calc(const std::shared_ptr<DataAbstract>& data, const ConstRef& x,
             const ConstRef& u) override;

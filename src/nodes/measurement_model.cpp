@@ -11,6 +11,10 @@ MeasurementModel::MeasurementModel(std::shared_ptr<ContactDynamics> dynamics_,
                                    const ImuMount& mount, const std::vector<std::string>& residuals,
                                    const bool mounts, const std::vector<int>& zeros)
     : dynamics(std::move(dynamics_)), np_(0), dense_rows_(0), step_rows_(0) {
+  for (const auto& joint : mount.joints())
+    if (joint.q + joint.nq > int(dynamics->nq()) || joint.v >= int(dynamics->nv()))
+      throw std::invalid_argument(
+          "measurement model: the IMU is behind a joint that the dynamics do not have");
   std::vector<std::shared_ptr<Residual>> made;
   for (const auto& name : residuals) {
     made.push_back(Residual::make(name, {*dynamics, mount, mounts, zeros}));

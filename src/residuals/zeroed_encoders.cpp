@@ -27,8 +27,9 @@ class ZeroedEncoders : public Residual {
   bool needsFloatingBase() const override { return false; }
 
   std::vector<ParameterBlock> parameters() const override {
-    const int last = *std::max_element(zero_of_.begin(), zero_of_.end());
-    return {{"encoder_zero", static_cast<std::size_t>(last + 1)}};
+    int count = 0;
+    for (const int zero : zero_of_) count = std::max(count, zero + 1);
+    return {{"encoder_zero", static_cast<std::size_t>(count)}};
   }
 
   void bind(Columns& columns) override {

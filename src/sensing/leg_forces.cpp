@@ -40,6 +40,7 @@ LegForces::LegForces(const pinocchio::Model& model, const std::vector<ContactPoi
       q_(VectorXd::Zero(model.nq)),
       v_(torque_),
       a_(torque_) {
+  if (model.njoints < 2) throw std::invalid_argument("leg forces: a model without any joint");
   const VectorXd none = VectorXd::Zero(model.nv - model.joints[1].nv());
   losses_ = {none, none, none, none, none.array() + 1.0, none, none, none.array() + 1.0};
   for (std::size_t foot = 0; foot < columns.size(); ++foot) {

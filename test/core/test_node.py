@@ -158,7 +158,7 @@ def test_step_that_begins_with_the_forces_of_another_ends_the_same():
     other = random_node("go2", "forward", "coulomb", "stance", 15)
     for before in (
         node.calc(near, node.u),
-        other.calc(other.x, other.u),
+        node.calc(other.x, other.u),
         node.model.createData(),
     ):
         for start in (node.x[nq : nq + nv], np.full(nv, np.nan)):

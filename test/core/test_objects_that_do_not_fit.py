@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Objects of the core that do not fit to each other, and values that nothing can be computed with:
+an error, no crash."""
+
+from __future__ import annotations
+
+import crocoddyl
+import numpy as np
+import pinocchio as pin
+import pytest
+from core.test_bad_arguments import FEW, MANY, contact, refused
+from helpers.models import robot
+from helpers.nodes import random_node
+
+from prime_estimation import _core
+
+
+@pytest.fixture(scope="module")
+def node():
+    return random_node("go2", "forward", "coulomb", "stance", 14)
+
+
+@pytest.fixture
+def arrival(node):
+    state = node.problem.state
+    return _core.ActionArrival(state, state.zero(), np.eye(node.problem.ndx))
+
+
+def test_data_of_other_sensors_and_contacts(node):
+    """Of the same sizes, but made of other types inside."""
+    of = node.problem
+    joints = _core.JointModel(np.zeros(of.nj), np.zeros(of.nj))
+    bodies = of.robot.model, [contact(4), contact(7, 1)], [], joints, True, _core.DynamicsOptions()
+    smoothed = _core.SmoothedDynamics(*bodies)
+    rigid = _core.RigidDynamics(*bodies, _core.RigidOptions())
+    nodes = []
+    for dynamics, sensors in ((smoothed, ["tilt"]), (smoothed, ["held"]), (rigid, ["held"])):
+        core = _core.MeasurementModel(dynamics, of.mount.core, sensors)
+        state = _core.StateParameters(of.robot.model, core.np)
+        nodes.append(_core.ActionMeasurement(state, core))
+    for node, other in ((nodes[0], nodes[1]), (nodes[1], nodes[2]), (nodes[2], nodes[1])):
+        x, u = node.state.zero(), np.zeros(node.nu)
+        node.calc(node.createData(), x, u)
+        refused(lambda: node.calc(other.createData(), x, u), "not of such a node")
+
+
+def test_imu_of_another_robot(node):
+    """Its joints would be read behind the end of the state."""
+    mount = _core.ImuMount(robot("g1").model, 20, pin.SE3.Identity())
+    refused(lambda: _core.MeasurementModel(node.problem.dynamics, mount, ["gyro"]), "IMU is behind")
+
+
+@pytest.mark.parametrize("joint", [-1, 0, MANY])
+def test_forces_at_the_feet_by_joints_that_are_none(node, joint):
+    """The limits of a joint are looked up with its index."""
+    core = _core.MeasurementModel(node.problem.dynamics, node.problem.mount.core, [])
+    legs = [[joint, 3, 4]] * node.problem.dynamics.nc
+    refused(lambda: core.look_for_forces(legs, 10.0, -3.0, 3.0, 0.1, 0.01), f"no joint {joint}")
+
+
+def test_arrival_cost_without_a_base():
+    """Its first six rows are no base, or are not there."""
+    state, carry = crocoddyl.StateVector(2), np.eye(3)
+    arrival = _core.ActionArrival(state, np.zeros(2), np.eye(2))
+    refused(lambda: arrival.release(np.ones((2, 3)), np.ones((6, 3)), carry, 0.1), "base")
+    np.testing.assert_array_equal(arrival.covariance, np.eye(2))
+
+
+def test_legs_of_a_model_without_joints():
+    refused(lambda: _core.LegForces(pin.Model(), [], [], 0.1), "without any joint")
+
+
+def test_anchor_of_a_single_foot(node):
+    """What eigenpy hands out of it is a vector."""
+    of, none = node.problem.robot, np.zeros(node.problem.nj)
+    joints, options = _core.JointModel(none, none), _core.DynamicsOptions()
+    dynamics = _core.SmoothedDynamics(of.model, [contact(3)], [], joints, True, options)
+    for place in (np.array([1.0, 2.0]), np.array([[1.0, 2.0]])):
+        dynamics.anchor = place
+        dynamics.anchor = dynamics.anchor
+        np.testing.assert_array_equal(np.ravel(dynamics.anchor), [1.0, 2.0])
+    refused(lambda: setattr(dynamics, "anchor", FEW), "one place")
+
+
+def test_encoders_of_no_joint():
+    none = np.zeros(0)
+    rest = [], [], _core.JointModel(none, none), False, _core.DynamicsOptions()
+    dynamics = _core.SmoothedDynamics(pin.Model(), *rest)
+    mount = _core.ImuMount(pin.Model(), 0, pin.SE3.Identity())
+    assert _core.MeasurementModel(dynamics, mount, ["zeroed_encoders"]).np == 0
