@@ -93,7 +93,7 @@ std::shared_ptr<ActionLinear> makeLinear(const std::shared_ptr<State>& state, co
                                          const MatrixXd& B, const VectorXd& c, const MatrixXd& C,
                                          const MatrixXd& D, const VectorXd& z,
                                          const std::size_t np) {
-  requireGiven("state", state);
+  requireCompiled("state", state);
   return std::make_shared<ActionLinear>(state, A, B, c, C, D, z, np);
 }
 
@@ -107,7 +107,7 @@ std::shared_ptr<ActionMeasurement> makeMeasurement(const std::shared_ptr<StatePa
 
 std::shared_ptr<ActionArrival> makeArrival(const std::shared_ptr<State>& state,
                                            const VectorXd& reference, const MatrixXd& covariance) {
-  requireGiven("state", state);
+  requireCompiled("state", state);
   return std::make_shared<ActionArrival>(state, reference, covariance);
 }
 

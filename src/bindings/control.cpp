@@ -2,6 +2,9 @@
 // Copyright (c) 2026, the prime_estimation developers
 //
 // Whole-body control: dynamics of a legged robot, nodes and solver of a receding horizon.
+#include <algorithm>
+#include <optional>
+
 #include "bindings/bindings.hpp"
 #include "bindings/node_calls.hpp"
 #include "control/action_whole_body.hpp"
@@ -35,7 +38,7 @@ std::shared_ptr<ActionWholeBody> makeNode(const std::shared_ptr<State>& state,
                                           const std::shared_ptr<WholeBody>& body,
                                           const std::shared_ptr<WholeBodyWeights>& weights,
                                           const double dt) {
-  requireGiven("state", state);
+  requireCompiled("state", state);
   requireGiven("body", body);
   requireGiven("weights", weights);
   return std::make_shared<ActionWholeBody>(state, body, weights, dt);
@@ -100,7 +103,14 @@ void setBase(WholeBodyTarget& target, const Vector3d& position, const Eigen::Mat
 
 bool improve(SolverRecedingHorizon& solver, const VectorXd& x0, const MatrixXd& xs,
              const MatrixXd& us, const std::size_t iterations) {
-  const WithoutInterpreterLock unlocked;
+  const auto isOwn = [](const std::shared_ptr<crocoddyl::ActionModelAbstract>& model) {
+    return dynamic_cast<const ActionWholeBody*>(model.get()) != nullptr;
+  };
+  const auto& models = solver.get_problem()->get_runningModels();
+  std::optional<WithoutInterpreterLock> unlocked;  // nodes of others may be written in Python
+  if (std::all_of(models.begin(), models.end(), isOwn) &&
+      isOwn(solver.get_problem()->get_terminalModel()))
+    unlocked.emplace();
   return solver.improve(x0, xs, us, iterations);
 }
 

@@ -4,6 +4,7 @@
 // Calls of nodes, with a look at what they are given: the nodes themselves trust their callers.
 #pragma once
 
+#include <boost/python/wrapper.hpp>
 #include <crocoddyl/core/action-base.hpp>
 #include <memory>
 #include <stdexcept>
@@ -19,6 +20,14 @@ using ActionDataPtr = std::shared_ptr<crocoddyl::ActionDataAbstractTpl<double>>;
 template <class T>
 void requireGiven(const char* name, const std::shared_ptr<T>& pointer) {
   if (!pointer) throw std::invalid_argument(std::string(name) + ": not None");
+}
+
+/// What is called while other threads of Python run must not be written in it.
+template <class T>
+void requireCompiled(const char* name, const std::shared_ptr<T>& object) {
+  requireGiven(name, object);
+  if (dynamic_cast<const boost::python::detail::wrapper_base*>(object.get()))
+    throw std::invalid_argument(std::string(name) + ": not one that is written in Python");
 }
 
 /// What is read as the data of a node is its own, and not that of a node of another kind or size.

@@ -67,6 +67,42 @@ def test_arrival_cost_without_a_base():
     np.testing.assert_array_equal(arrival.covariance, np.eye(2))
 
 
+class StateInPython(crocoddyl.StateAbstract):
+    def __init__(self):
+        crocoddyl.StateAbstract.__init__(self, 1, 1)
+
+    def diff(self, x0, x1):
+        return x1 - x0
+
+
+class NodeInPython(crocoddyl.ActionModelAbstract):
+    """Cost |x|^2/2 + |u|^2/2 of x+ = x + u."""
+
+    def __init__(self):
+        crocoddyl.ActionModelAbstract.__init__(self, crocoddyl.StateVector(1), 1)
+
+    def calc(self, data, x, u=None):
+        data.xnext = x if u is None else x + u
+        data.cost = 0.5 * float(x @ x + (0.0 if u is None else u @ u))
+
+    def calcDiff(self, data, x, u=None):
+        data.Fx, data.Fu, data.Lxx, data.Luu = np.ones((4, 1, 1))
+        data.Lx, data.Lu = x, np.zeros(1) if u is None else u
+
+
+def test_what_is_written_in_python():
+    """Solvers let other threads run: a state in Python would be called without its lock."""
+    state, one = StateInPython(), np.ones((1, 1))
+    refused(lambda: _core.ActionArrival(state, np.zeros(1), one), "written in Python")
+    matrices = one, one, np.zeros(1), one, one, np.zeros(1)
+    refused(lambda: _core.ActionLinear(state, *matrices), "written in Python")
+    nodes = [NodeInPython() for _ in range(3)]
+    problem = crocoddyl.ShootingProblem(np.ones(1), nodes[:2], nodes[2])
+    solver = _core.SolverRecedingHorizon(problem)
+    assert solver.improve(np.ones(1), np.ones((1, 3)), np.zeros((1, 2)), 3)
+    np.testing.assert_allclose(solver.controls(), [-0.6, -0.2], atol=1e-6)
+
+
 def test_legs_of_a_model_without_joints():
     refused(lambda: _core.LegForces(pin.Model(), [], [], 0.1), "without any joint")
 
