@@ -3,6 +3,7 @@
 #include "solver/solver_multiple_shooting.hpp"
 #include "linalg/solve_error.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <exception>
 #include <stdexcept>
@@ -26,6 +27,11 @@ int parametersOf(const crocoddyl::ShootingProblem& problem) {
   return terminal->np;
 }
 
+bool hasArrival(const crocoddyl::ShootingProblem& problem) {
+  const auto& models = problem.get_runningModels();
+  return !models.empty() && dynamic_cast<const ActionArrival*>(models.front().get());
+}
+
 }  // namespace
 
 SolverMultipleShooting::SolverMultipleShooting(std::shared_ptr<crocoddyl::ShootingProblem> problem)
@@ -33,8 +39,7 @@ SolverMultipleShooting::SolverMultipleShooting(std::shared_ptr<crocoddyl::Shooti
       free_(parametersOf(*problem)),
       np_(free_.size()),
       m_(static_cast<int>(problem->get_ndx()) - free_.all()),
-      has_arrival_(problem->get_T() > 0 &&
-                   dynamic_cast<const ActionArrival*>(problem->get_runningModels().front().get())),
+      has_arrival_(hasArrival(*problem)),
       first_(m_, np_),
       arrival_(m_, free_),
       cost_try_(0.0),
@@ -44,6 +49,7 @@ SolverMultipleShooting::SolverMultipleShooting(std::shared_ptr<crocoddyl::Shooti
       damping_(0.0),
       done_(Done::Nothing),
       refused_(0) {
+  requireNodes();
   const auto T = problem_->get_T(), n = problem_->get_ndx();
   dxs_.assign(T + 1, VectorXd::Zero(n));
   fs_try_ = dxs_;
@@ -117,15 +123,29 @@ void SolverMultipleShooting::placeBounds() {
   arrival_.most = free_.of(most_ - present);
 }
 
+void SolverMultipleShooting::requireNodes() const {
+  const auto& models = problem_->get_runningModels();
+  if (hasArrival(*problem_) != has_arrival_)
+    throw std::invalid_argument(
+        "window problem: a solver is made for a window with an arrival node, or for one without");
+  const auto isOne = [this](const auto& model) {
+    const auto* node = dynamic_cast<const ActionLeastSquares*>(model.get());
+    return node && int(node->np) == free_.all();
+  };
+  if (!std::all_of(models.begin() + has_arrival_, models.end(), isOne) ||
+      !isOne(problem_->get_terminalModel()))
+    throw std::invalid_argument(
+        "window problem: the nodes must be least-squares nodes with the same parameters");
+}
+
 /// Nodes may have been exchanged since the last solve.
 void SolverMultipleShooting::bind() {
+  requireNodes();
   const auto& models = problem_->get_runningModels();
   stages_.resize(models.size());
-  for (std::size_t t = has_arrival_; t < models.size(); ++t) {
-    const auto* node = dynamic_cast<const ActionLeastSquares*>(models[t].get());
-    if (!node || int(node->np) != free_.all())
-      throw std::invalid_argument(
-          "window problem: the nodes must be least-squares nodes with the same parameters");
+  for (std::size_t t = 0; t < models.size(); ++t) {
+    dus_[t].conservativeResize(models[t]->get_nu());
+    if (t == 0 && has_arrival_) continue;
     if (!stages_[t] || !stages_[t]->fits(*models[t])) stages_[t] = Stage::make(*models[t], free_);
   }
 }

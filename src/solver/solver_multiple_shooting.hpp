@@ -145,6 +145,7 @@ class SolverMultipleShooting : public crocoddyl::SolverAbstract {
  private:
   enum class Done { Nothing, Linearization, Backward };  ///< since the last start
 
+  void requireNodes() const;
   void bind();
   void start(const std::vector<Eigen::VectorXd>& xs, const std::vector<Eigen::VectorXd>& us,
              double regularization);

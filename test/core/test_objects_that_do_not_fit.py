@@ -67,6 +67,50 @@ def test_arrival_cost_without_a_base():
     np.testing.assert_array_equal(arrival.covariance, np.eye(2))
 
 
+def vector_node(np_: int = 0) -> "_core.ActionLinear":
+    one, state = np.ones((1, 1)), crocoddyl.StateVector(1)
+    return _core.ActionLinear(state, one, one, np.zeros(1), one, one, np.zeros(1), np_)
+
+
+def vector_arrival() -> "_core.ActionArrival":
+    return _core.ActionArrival(crocoddyl.StateVector(1), np.zeros(1), np.eye(1))
+
+
+def test_nodes_that_estimate_nothing():
+    """At once, and not only when they are solved: other calls rely on it, too."""
+    plain, node = crocoddyl.ActionModelLQR(1, 1, True), vector_node()
+    for models, terminal in (
+        ([plain, node], node),
+        ([node, plain], node),
+        ([node, node], plain),
+        ([node, vector_node(1)], node),
+    ):
+        problem = crocoddyl.ShootingProblem(np.zeros(1), models, terminal)
+        refused(lambda: _core.SolverMultipleShooting(problem), "least-squares nodes")
+
+
+def test_nodes_that_are_exchanged():
+    """Another first node, another last one, one with more controls."""
+    xs, us, node = [np.zeros(1)] * 3, [np.zeros(1)] * 2, vector_node()
+
+    def solver(first):
+        problem = crocoddyl.ShootingProblem(np.zeros(1), [first, node], node)
+        return problem, _core.SolverMultipleShooting(problem)
+
+    for first, other in ((vector_arrival(), node), (node, vector_arrival())):
+        problem, window = solver(first)
+        problem.updateNode(0, other, other.createData())
+        refused(lambda: window.solve(xs, us, 1), "with an arrival node")
+    problem, window = solver(node)
+    problem.terminalModel = crocoddyl.ActionModelLQR(1, 1, True)
+    refused(lambda: window.solve(xs, us, 1), "least-squares nodes")
+    problem, window = solver(node)
+    one, three = np.ones((1, 1)), np.ones((1, 3))
+    wide = _core.ActionLinear(node.state, one, three, np.zeros(1), one, three, np.zeros(1))
+    problem.updateNode(1, wide, wide.createData())
+    assert [len(du) for du in window.direction(xs, [us[0], np.zeros(3)])[1]] == [1, 3]
+
+
 class StateInPython(crocoddyl.StateAbstract):
     def __init__(self):
         crocoddyl.StateAbstract.__init__(self, 1, 1)
