@@ -15,6 +15,7 @@
 #include <pinocchio/algorithm/rnea.hpp>
 #include <sstream>
 #include <stdexcept>
+#include <utility>
 
 namespace prime {
 
@@ -50,6 +51,19 @@ void requireFinite(const VectorXd& x, const char* what) {
   throw SolveError(text.str());
 }
 
+/// By none of these can be divided otherwise.
+void requirePositive(const DynamicsOptions& options) {
+  const std::pair<const char*, double> all[] = {{"step", options.dt},
+                                                {"compliance", options.law.compliance},
+                                                {"sharpness kappa", options.law.kappa},
+                                                {"smoothing of the law", options.law.smoothing},
+                                                {"friction_velocity", options.friction_velocity}};
+  for (const auto& [name, value] : all)
+    if (!(value > 0.0))
+      throw std::invalid_argument(std::string("contact dynamics: the ") + name +
+                                  " must be positive");
+}
+
 }  // namespace
 
 ContactDynamics::ContactDynamics(const pinocchio::Model& model,
@@ -65,8 +79,7 @@ ContactDynamics::ContactDynamics(const pinocchio::Model& model,
       model_(model),
       nxi_(0),
       nparameters_(0) {
-  if (!(options.law.compliance > 0.0))
-    throw std::invalid_argument("contact dynamics: the compliance must be positive");
+  requirePositive(options);
   if (model.nv - int(joints.nj()) != (floating_base ? 6 : 0))
     throw std::invalid_argument(
         "contact dynamics: a joint model of every joint behind the base, which is a free-flyer or "

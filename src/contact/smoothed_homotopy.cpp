@@ -39,7 +39,7 @@ void SmoothedDynamics::pathTangent(Data& d) const {
   for (std::size_t i = 0; i < contacts.size(); ++i) {
     // the correction adds to the normal velocity: d lambda/ds = d lambda/da mu (sqrt(|c_t|^2 +
     // eps^2) - eps)
-    const double e = options.law.smoothing;
+    const double e = d.at.law.smoothing;
     const Eigen::Vector3d c = d.out.velocity.segment<3>(3 * i) + disturbance(d, i);
     const Eigen::Vector3d& normal = d.normal[contacts[i].foot];
     const double slip = (c - normal.dot(c) * normal).squaredNorm();

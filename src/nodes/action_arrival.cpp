@@ -108,6 +108,7 @@ void ActionArrival::marginalize(ActionLeastSquares& node, const std::shared_ptr<
   requireSize("arrival", "x0", x0.size(), state_->get_nx());
   requireSize("arrival", "the next x", next.size(), state_->get_nx());
   requireSize("arrival", "u0", u0.size(), node.get_nu());
+  requireSize("arrival", "the state of the node", node.get_state()->get_nx(), state_->get_nx());
   requireSize("arrival", "the tangent of the node", node.get_state()->get_ndx(), L_.rows());
   requireNoise(noise);
   auto* const second = dynamic_cast<ActionSecondOrder*>(&node);
@@ -298,6 +299,7 @@ void ActionArrival::requireIndices(const std::vector<int>& indices) const {
 
 void ActionArrival::requireNoise(const Eigen::Ref<const MatrixXd>& noise) const {
   if (noise.cols() > 0) requireSize("arrival", "a column of noise", noise.rows(), L_.rows());
+  if (!noise.allFinite()) throw std::invalid_argument("arrival: noise that is not finite");
 }
 
 void ActionArrival::replacePrior(const std::vector<int>& indices,
@@ -309,6 +311,8 @@ void ActionArrival::replacePrior(const std::vector<int>& indices,
   requireSize("arrival", "a row", rows.cols(), n);
   requireSize("arrival", "stddev", stddev.size(), k);
   requireSize("arrival", "change", change.size(), k);
+  if (!rows.allFinite() || !stddev.allFinite() || !change.allFinite())
+    throw std::invalid_argument("arrival: a prior that is not finite");
   MatrixXd replaced(k, n + k);
   replaced.leftCols(n).noalias() = rows * L_;
   replaced.rightCols(k) = MatrixXd(stddev.asDiagonal());

@@ -67,6 +67,19 @@ def test_arrival_cost_without_a_base():
     np.testing.assert_array_equal(arrival.covariance, np.eye(2))
 
 
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_knowledge_that_is_not_finite(node, arrival, value):
+    """It would be there for ever: everything is checked before anything changes."""
+    ndx, model, zero = node.problem.ndx, node.model, np.zeros(1)
+    wrong, rows, bad = np.full((ndx, 1), value), np.zeros((1, ndx)), np.array([value])
+    refused(lambda: arrival.inflate_covariance(wrong), "not finite")
+    point = node.x, node.u, node.x
+    refused(lambda: arrival.marginalize(model, model.createData(), *point, wrong), "not finite")
+    for prior in ((wrong.T, zero + 1.0, zero), (rows, bad, zero), (rows, zero + 1.0, bad)):
+        refused(lambda: arrival.replace_prior([3], *prior), "not finite")
+    np.testing.assert_array_equal(arrival.covariance, np.eye(ndx))
+
+
 def vector_node(np_: int = 0) -> "_core.ActionLinear":
     one, state = np.ones((1, 1)), crocoddyl.StateVector(1)
     return _core.ActionLinear(state, one, one, np.zeros(1), one, one, np.zeros(1), np_)
@@ -149,6 +162,26 @@ def test_what_is_written_in_python():
 
 def test_legs_of_a_model_without_joints():
     refused(lambda: _core.LegForces(pin.Model(), [], [], 0.1), "without any joint")
+
+
+@pytest.mark.parametrize("wrong", [0.0, -0.01, np.nan])
+def test_what_is_divided_by(node, wrong):
+    """A contact law without smoothing has no slope where nothing slides, a step of 0 no end."""
+    of, none = node.problem.robot, np.zeros(node.problem.nj)
+
+    def dynamics(options):
+        joints = _core.JointModel(none, none)
+        return _core.SmoothedDynamics(of.model, [contact(3)], [], joints, True, options)
+
+    for name in ("dt", "friction_velocity"):
+        options = _core.DynamicsOptions()
+        setattr(options, name, wrong)
+        refused(lambda: dynamics(options), "must be positive")
+    for name in ("compliance", "kappa", "smoothing"):
+        options, law = _core.DynamicsOptions(), _core.ContactLaw()
+        setattr(law, name, wrong)
+        options.law = law
+        refused(lambda: dynamics(options), "must be positive")
 
 
 def test_anchor_of_a_single_foot(node):
