@@ -21,6 +21,11 @@ ARGUMENTS = [
     DeclareLaunchArgument(
         "robot", default_value="go2", choices=RobotChoices(), description="which robot"
     ),
+    DeclareLaunchArgument(
+        "config",
+        default_value="",
+        description="YAML file with changes to the defaults, that of the estimator",
+    ),
     DeclareLaunchArgument("namespace", default_value="", description="that of the estimator"),
     DeclareLaunchArgument(
         "gait", default_value="stand", choices=GAITS, description="the first gait"
@@ -47,6 +52,7 @@ def generate_launch_description() -> LaunchDescription:
         parameters=[
             {
                 "robot": value("robot"),
+                "config": ParameterValue(value("config"), value_type=str),
                 "gait": value("gait"),
                 "rate": ParameterValue(value("rate"), value_type=float),
                 "use_sim_time": ParameterValue(value("use_sim_time"), value_type=bool),
@@ -59,5 +65,6 @@ def generate_launch_description() -> LaunchDescription:
 
 def check_before_anything_starts(context) -> list:
     """A launch that fails later leaves nodes running."""
-    launch_arguments.check_robot(LaunchConfiguration("robot").perform(context), "")
+    given = (LaunchConfiguration(name).perform(context) for name in ("robot", "config"))
+    launch_arguments.check_robot(*given)
     return []

@@ -26,7 +26,7 @@ LAUNCH = Path(get_package_share_directory("prime_estimation")) / "launch"
 YES_NO = ["true", "false"]
 GAITS = ["stand", "trot", "walk", "bound"]
 ESTIMATED = ("robot", "config", "namespace", "mocap", "rviz", "rqt")
-CONTROLLED = ("robot", "namespace", "gait")
+CONTROLLED = ("robot", "config", "namespace", "gait")
 ARGUMENTS = [
     DeclareLaunchArgument(
         "robot", default_value="go2", choices=RobotChoices(), description="which robot"
@@ -76,6 +76,7 @@ def generate_launch_description() -> LaunchDescription:
         parameters=[
             {
                 "robot": value("robot"),
+                "config": ParameterValue(value("config"), value_type=str),
                 "commands": ParameterValue(value("commands"), value_type=bool),
             }
         ],

@@ -28,7 +28,7 @@ YES_NO = ["true", "false"]
 GAITS = ["stand", "trot", "walk", "bound"]
 PRIME = [sys.executable, "-m", "prime_estimation.cli"]
 ESTIMATED = ("robot", "config", "rviz", "rqt")
-CONTROLLED = ("robot", "gait")
+CONTROLLED = ("robot", "config", "gait")
 ARGUMENTS = [
     DeclareLaunchArgument(
         "robot", default_value="go2", choices=RobotChoices(), description="which robot"

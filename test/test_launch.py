@@ -183,6 +183,15 @@ def test_what_is_included_is_told(name):
         assert shared <= passed_on(LAUNCH / f"{name}.launch.py", f"{included}.launch.py")
 
 
+@pytest.mark.parametrize("file", ["robot", "replay", "estimator", "mpc"])
+def test_changes_to_the_robot_are_those_of_every_node_that_knows_it(file):
+    """A bridge or controller of another robot than the estimator's has another IMU, or model."""
+    for call in ast.walk(ast.parse((LAUNCH / f"{file}.launch.py").read_text())):
+        if isinstance(call, ast.Dict):
+            keys = {k.value for k in call.keys if isinstance(k, ast.Constant)}
+            assert "robot" not in keys or "config" in keys, ast.unparse(call)
+
+
 @pytest.mark.parametrize("included", ["estimator", "mpc"])
 def test_time_that_the_simulation_gives_is_taken(included):
     assert "use_sim_time" in passed_on(LAUNCH / "simulate.launch.py", f"{included}.launch.py")

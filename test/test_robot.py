@@ -267,9 +267,27 @@ def test_an_offset_shifts_a_joint_and_what_it_carries():
         shift = expected.get(name, np.zeros(3))
         np.testing.assert_allclose(now.translation - was.translation, shift, atol=1e-12)
         np.testing.assert_array_equal(now.rotation, was.rotation)
-        if name not in ("waist_pitch_joint", "waist_yaw_joint"):
-            own = shown.jointPlacements[shown.getJointId(name)].translation
-            np.testing.assert_allclose(own, now.translation, atol=1e-12)
+        own = shown.jointPlacements[shown.getJointId(name)].translation
+        np.testing.assert_allclose(own, now.translation, atol=1e-12)
+
+
+def test_joints_that_are_locked_are_fixed_in_what_viewers_show():
+    """`~/joint_states` does not tell of them: what hangs on them would have no transform."""
+    locked = {"waist_roll_joint": 0.3, "waist_pitch_joint": -0.2, "right_elbow_joint": 1.1}
+    config = Config.load("g1").updated({"robot": {"locked_joints": locked}}).robot
+    model = Robot(config).model
+    shown = pin.buildModelFromXML(urdf_text(config), pin.JointModelFreeFlyer())
+    assert shown.names.tolist()[2:] == model.names.tolist()[2:]
+    q = pin.randomConfiguration(model, np.full(model.nq, -1.0), np.full(model.nq, 1.0))
+    for link in ("torso_link", "left_wrist_yaw_link", "right_wrist_yaw_link"):
+        here, there = (_place(m, link, q) for m in (model, shown))
+        np.testing.assert_allclose(here.homogeneous, there.homogeneous, atol=1e-9)
+
+
+def _place(model: pin.Model, link: str, q: np.ndarray) -> pin.SE3:
+    data = model.createData()
+    pin.framesForwardKinematics(model, data, q)
+    return data.oMf[model.getFrameId(link)]
 
 
 def test_many_joints_and_nothing_but_their_state_to_estimate():

@@ -39,7 +39,7 @@ EXAMPLES = [
 ]
 _PLAYBACK = ("rate", "start", "duration", "loop", "clock")
 _OPTIONS = {  # that only some nodes have, and which
-    "config": ("estimator", "inertia_listener", "mpc", "replay"),
+    "config": ("estimator", "inertia_listener", "mpc", "replay", "unitree_bridge"),
     "no_mocap": ("estimator",),
     "lowstate": ("estimator",),
     "gait": ("mpc",),

@@ -18,6 +18,7 @@ from rosbags.rosbag2 import CompressionFormat, CompressionMode, StoragePlugin, W
 
 from ..errors import DataError
 from .opening import one_line, open_sources, typestore_of
+from .salvage import unpacked
 from .topics import Topic, describe_topics
 from .typestore import typestore
 
@@ -92,7 +93,7 @@ class BagReader:
             try:
                 for connection, arrival_ns, raw in source.messages(connections):
                     try:
-                        message = store.deserialize_cdr(raw, connection.msgtype)
+                        message = store.deserialize_cdr(unpacked(raw), connection.msgtype)
                     except Exception:  # noqa: BLE001 - the decoder of foreign bytes raises whatever it stumbles over
                         self.rejected[connection.topic] += 1
                         continue

@@ -101,7 +101,25 @@ def _opened(path: Path) -> Reader:
         return _opened_elsewhere(path, journal if left else None)
     reader = Reader(path)
     reader.open()
+    if path.is_dir():
+        _match(reader)
     return reader
+
+
+def _match(folder: Reader) -> None:
+    """Have the files of a folder give what its metadata.yaml names, by topic and type.
+
+    rosbags compares qualities of service and type hashes, too: where somebody has changed them in
+    metadata.yaml it would give no message, and no error.
+    """
+    named = folder.connections
+    told = {(c.topic, c.msgtype): c for c in reversed(named)}
+    alike = {(c.topic, c.msgtype, c.digest, repr(c.ext)) for c in named}
+    for file in folder.storage.storages:
+        for i, c in enumerate(file.connections):
+            other = told.get((c.topic, c.msgtype))
+            if other and (c.topic, c.msgtype, c.digest, repr(c.ext)) not in alike:
+                file.connections[i] = c._replace(ext=other.ext, digest=other.digest)
 
 
 def _opened_elsewhere(path: Path, journal: Path | None) -> Reader:

@@ -27,6 +27,7 @@ else:
     from backports.zstd import ZstdDecompressor
 
 _MAGIC = b"\x89MCAP0\r\n"
+_ZSTD = b"\x28\xb5\x2f\xfd"  # no encoding of CDR begins so
 _SCHEMA, _CHANNEL, _MESSAGE, _CHUNK, _DATA_END = 0x03, 0x04, 0x05, 0x06, 0x0F
 _FORMATS = {
     "ros2msg": MessageDefinitionFormat.MSG,
@@ -143,6 +144,11 @@ class SalvagedMcap:
             "lz4": lambda b: LZ4FrameDecompressor().decompress(bytes(b)),
         }
         return self._records(memoryview(unpack[compression](compressed)), in_chunk=True) is None
+
+
+def unpacked(raw: bytes | memoryview) -> bytes | memoryview:
+    """A message as it was sent; only the metadata.yaml of a bag says that each is compressed."""
+    return ZstdDecompressor().decompress(bytes(raw)) if raw[:4] == _ZSTD else raw
 
 
 def _string(body: memoryview, at: int) -> tuple[str, int]:

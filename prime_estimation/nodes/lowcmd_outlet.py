@@ -37,7 +37,7 @@ class LowCmdOutlet(Periodic):
         super().__init__(PERIOD, "watchdog")
         self.writer = LowCmdWriter(family, transport.make)
         self._heard_at: float | None = None
-        self._names: list[str] = []
+        self._names: dict[str, None] = {}  # of the joints that were ever commanded, in order
         self._braking = self._ended = False
         self._send = transport.publish("lowcmd", self.writer.layout.type, Qos.STATE)
         transport.subscribe(
@@ -65,10 +65,11 @@ class LowCmdOutlet(Periodic):
             message.stiffness,
             message.damping,
         )
-        if not all(np.isfinite(array).all() for array in arrays):
+        if not len(message.name) or not all(np.isfinite(array).all() for array in arrays):
             return  # what makes no sense is silence
         self._send(self.writer.write(message.name, *arrays))
-        self._names, self._heard_at, self._braking = list(message.name), time.monotonic(), False
+        self._names.update(dict.fromkeys(message.name))
+        self._heard_at, self._braking = time.monotonic(), False
 
     def _work(self) -> None:
         if self._heard_at is None or time.monotonic() - self._heard_at < SILENCE:
@@ -79,6 +80,6 @@ class LowCmdOutlet(Periodic):
         self._brake()
 
     def _brake(self) -> None:
-        zero = np.zeros(len(self._names))
-        braking = np.full(len(self._names), BRAKING)
-        self._send(self.writer.write(self._names, zero, zero, zero, zero, braking))
+        names = list(self._names)  # at once: commands may come meanwhile
+        zero, braking = np.zeros(len(names)), np.full(len(names), BRAKING)
+        self._send(self.writer.write(names, zero, zero, zero, zero, braking))

@@ -68,7 +68,7 @@ def build(
     if node == "unitree_bridge":
         from .unitree_bridge import UnitreeBridgeNode
 
-        return UnitreeBridgeNode(transport, robot, **options)
+        return UnitreeBridgeNode(transport, robot, changes=config_path or "", **options)
     if node == "inertia_keeper":
         from .inertia_keeper import InertiaKeeperNode
 

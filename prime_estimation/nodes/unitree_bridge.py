@@ -32,16 +32,22 @@ class UnitreeBridgeNode(Periodic):
         robot: `go2`, `g1`, ..., the path of a robot's YAML file, or a family of wire formats.
         imu_frame: frame of the IMU in the robot's URDF; default: that of the robot's YAML. Where it
             is that of the second IMU (a G1's torso), this one is `imu`.
+        changes: YAML file with changes to the robot's defaults, that of the estimator.
         commands: hand on `mpc/motor_commands` as `lowcmd`: the robot moves. Its own controller must
             have been switched off.
     """
 
     def __init__(
-        self, transport: Transport, robot: str, imu_frame: str = "", commands: bool = False
+        self,
+        transport: Transport,
+        robot: str,
+        imu_frame: str = "",
+        commands: bool = False,
+        changes: str = "",
     ):
         super().__init__(1.0, "diagnostics")
-        family = family_of(Config.load(robot).robot.name if is_yaml(robot) else robot)
-        frame = imu_frame or _imu_frame(robot)
+        name, frame = _name_and_imu_frame(robot, changes)
+        family, frame = family_of(name), imu_frame or frame
         self.reader = LowStateReader(family, transport.make, frame)
         self._imu_apart = family.imu_apart(frame) is not None
         self._wanted = [r for r in family.roles if r != "imu" or not self._imu_apart]
@@ -116,8 +122,11 @@ class UnitreeBridgeNode(Periodic):
         self._diagnose(make("diagnostic_msgs/msg/DiagnosticArray")(header=stamped, status=[status]))
 
 
-def _imu_frame(robot: str) -> str:
+def _name_and_imu_frame(robot: str, changes: str) -> tuple[str, str]:
     try:
-        return Config.load(robot).robot.imu_frame
-    except ConfigError:  # a family of wire formats, or a robot of which only these are known
-        return "imu"
+        config = Config.load(robot, changes or None).robot
+    except ConfigError:
+        if changes or is_yaml(robot):
+            raise
+        return robot, "imu"  # a family of wire formats, or a robot of which only these are known
+    return config.name, config.imu_frame

@@ -10,6 +10,9 @@ from difflib import get_close_matches
 from pathlib import Path
 from urllib.parse import unquote
 
+import numpy as np
+import pinocchio as pin
+
 from ..config.parameters import RobotConfig
 from ..errors import RobotError
 from .urdf_source import urdf_source
@@ -66,14 +69,14 @@ def _shares() -> list[Path]:
 
 
 def urdf_text(config: RobotConfig) -> str:
-    """The URDF for a viewer, joints shifted by `joint_offsets`.
+    """The URDF for a viewer, joints shifted by `joint_offsets`, `locked_joints` fixed.
 
-    Meshes of example-robot-data by their files, since it need not be a package of the ROS
-    installation.
+    Nothing says where the latter stand, and what hangs on them would have no transform. Meshes of
+    example-robot-data by their files, since it need not be a package of the ROS installation.
     """
     path = urdf_path(config)
     home = next((folder for folder in path.parents if folder.name == "example-robot-data"), None)
-    text = shifted(urdf_source(path), config)
+    text = _fixed(shifted(urdf_source(path), config), config)
     return text.replace("package://example-robot-data/", f"{home.as_uri()}/") if home else text
 
 
@@ -108,3 +111,35 @@ def shifted(urdf: str, config: RobotConfig) -> str:
         place = map(float, origin.get("xyz", "0 0 0").split())
         origin.set("xyz", " ".join(repr(a + b) for a, b in zip(place, offset)))
     return ET.tostring(root, encoding="unicode")
+
+
+def _fixed(urdf: str, config: RobotConfig) -> str:
+    """Text of a URDF whose locked joints are fixed ones, where they are locked."""
+    if not config.locked_joints:
+        return urdf
+    root = ET.fromstring(urdf)
+    for joint in root.iterfind("joint"):
+        if joint.get("name") in config.locked_joints and joint.get("type") != "fixed":
+            _fix(joint, config.locked_joints[joint.get("name")])
+    return ET.tostring(root, encoding="unicode")
+
+
+def _fix(joint: ET.Element, position: float) -> None:
+    """Make a joint a fixed one that stands at a position [rad, m]."""
+    origin, axis, mimic = joint.find("origin"), joint.find("axis"), joint.find("mimic")
+    origin = ET.SubElement(joint, "origin") if origin is None else origin
+    place, angles = (
+        np.array([float(v) for v in origin.get(name, "0 0 0").split()]) for name in ("xyz", "rpy")
+    )
+    along = np.array([float(v) for v in (axis.get("xyz") if axis is not None else "1 0 0").split()])
+    moved = position * along / np.linalg.norm(along)
+    rotation = pin.rpy.rpyToMatrix(angles)
+    if joint.get("type") == "prismatic":
+        place = place + rotation @ moved
+    else:
+        rotation = rotation @ pin.exp3(moved)
+    origin.set("xyz", " ".join(repr(float(v)) for v in place))
+    origin.set("rpy", " ".join(repr(float(v)) for v in pin.rpy.matrixToRpy(rotation)))
+    joint.set("type", "fixed")
+    if mimic is not None:
+        joint.remove(mimic)

@@ -21,6 +21,7 @@ from .ros_entities import (
     event_callbacks,
     hands_off,
     interface,
+    overridable,
     qos_overriding,
     qos_profile,
 )
@@ -63,17 +64,17 @@ class RosTransport:
     ) -> None:
         """Calls `callback(message, arrival_ns)` for every message, in one thread for all."""
         kind, name = interface(type_name), self.full(topic)
-        subscription = self._node.create_subscription(
-            kind,
-            topic,
-            lambda _: None,
-            qos_profile(qos, _BATCH),
-            callback_group=self._hands_off,
-            event_callbacks=event_callbacks()(
-                message_lost=lambda event: self._count_lost(name, event)
-            ),
-            qos_overriding_options=qos_overriding(),
-        )
+        events = event_callbacks()(message_lost=lambda event: self._count_lost(name, event))
+        with overridable(name):
+            subscription = self._node.create_subscription(
+                kind,
+                topic,
+                lambda _: None,
+                qos_profile(qos, _BATCH),
+                callback_group=self._hands_off,
+                event_callbacks=events,
+                qos_overriding_options=qos_overriding(),
+            )
         self._subscriptions.append(
             (subscription, lambda *heard: deliver(callback, heard, name, self.rejected))
         )
@@ -84,12 +85,13 @@ class RosTransport:
 
     def publish(self, topic: str, type_name: str, qos: Qos = Qos.STATE) -> Callable[[object], None]:
         """Announce a topic; the returned function sends a message."""
-        publisher = self._node.create_publisher(
-            interface(type_name),
-            topic,
-            qos_profile(qos, 10),
-            qos_overriding_options=qos_overriding(),
-        )
+        with overridable(self.full(topic)):
+            publisher = self._node.create_publisher(
+                interface(type_name),
+                topic,
+                qos_profile(qos, 10),
+                qos_overriding_options=qos_overriding(),
+            )
         self._entities.append((self._node.destroy_publisher, publisher))
         return publisher.publish
 

@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import importlib
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 
 import numpy as np
@@ -111,3 +113,25 @@ def qos_overriding():
     from rclpy.qos_overriding_options import QoSOverridingOptions
 
     return QoSOverridingOptions.with_default_policies()
+
+
+@contextmanager
+def overridable(topic: str) -> Iterator[None]:
+    """Make an entity of a topic, whose quality of service the user may have overridden.
+
+    Raises:
+        ConfigError: what the user gave is none.
+    """
+    from rclpy.exceptions import InvalidParameterTypeException
+
+    try:
+        yield
+    except (InvalidParameterTypeException, RuntimeError) as error:
+        of_type = isinstance(error, InvalidParameterTypeException)
+        if not of_type and "QoS override" not in str(error):
+            raise
+        raise ConfigError(
+            f"qos_overrides.{topic}: {' '.join(str(error).split())}; reliability is reliable or "
+            "best_effort, history keep_last or keep_all, depth a number",
+            topic,
+        ) from error

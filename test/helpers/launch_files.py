@@ -26,7 +26,7 @@ EXPECTED = {
         *("bag", "bag_topics", "robot", "config", "mocap", "namespace", "frame_prefix"),
         *("rate", "loop", "rviz", "rqt"),
     },
-    "mpc": {"robot", "namespace", "gait", "rate", "use_sim_time"},
+    "mpc": {"robot", "config", "namespace", "gait", "rate", "use_sim_time"},
     "robot": {
         *("robot", "config", "namespace", "mocap", "mpc", "gait", "commands"),
         *("browser", "rviz", "rqt"),

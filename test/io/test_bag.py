@@ -87,6 +87,37 @@ def test_reads_single_files_and_folders_without_metadata(tmp_path, suffix):
         assert bag.notice == ""
 
 
+@pytest.mark.parametrize("plugin", [StoragePlugin.MCAP, StoragePlugin.SQLITE3])
+def test_messages_that_are_compressed_one_by_one_are_read_without_metadata(tmp_path, plugin):
+    """A killed recorder leaves no metadata.yaml, which alone says so."""
+    folder = write_with_rosbags(tmp_path / "bag", plugin, CompressionMode.MESSAGE)
+    (folder / "metadata.yaml").unlink()
+    for path in (folder, next(folder.iterdir())):
+        with BagReader(path) as bag:
+            assert [m.pose.position.x for _, _, m in bag.messages()] == list(range(COUNT))
+            assert not bag.rejected
+
+
+@pytest.mark.parametrize("mode", [CompressionMode.NONE, CompressionMode.FILE])
+@pytest.mark.parametrize("plugin", [StoragePlugin.MCAP, StoragePlugin.SQLITE3])
+def test_qualities_of_service_that_were_changed_in_the_metadata(tmp_path, plugin, mode):
+    """Users do that for `ros2 bag play`; the files keep those of the recorder."""
+    folder = write_with_rosbags(tmp_path / "bag", plugin, mode)
+    path = folder / "metadata.yaml"
+    content = yaml.safe_load(path.read_text())
+    (topic,) = content["rosbag2_bagfile_information"]["topics_with_message_count"]
+    never, at_once = {"sec": 2147483647, "nsec": 4294967295}, {"sec": 0, "nsec": 0}
+    qos = dict(history=3, depth=0, reliability=1, durability=2, deadline=never, lifespan=never)
+    qos |= dict(liveliness=1, liveliness_lease_duration=at_once)
+    qos |= dict(avoid_ros_namespace_conventions=False)
+    topic["topic_metadata"]["offered_qos_profiles"] = yaml.safe_dump([qos])
+    topic["topic_metadata"]["type_description_hash"] = "RIHS01_" + 64 * "0"
+    path.write_text(yaml.safe_dump(content))
+    with BagReader(folder) as bag:
+        assert [m.pose.position.x for _, _, m in bag.messages()] == list(range(COUNT))
+        assert bag.notice == ""
+
+
 def test_sqlite_bag_without_definitions(tmp_path):
     """Bags older than Iron hold no message definitions."""
     import sqlite3

@@ -25,11 +25,11 @@ def outlet():
         stamp=me.make("builtin_interfaces/msg/Time")(sec=0, nanosec=0), frame_id=""
     )
 
-    def command(effort: float) -> None:
-        zero = np.zeros(len(NAMES))
+    def command(effort: float, names: list[str] = NAMES) -> None:
+        zero = np.zeros(len(names))
         fields = dict(position=zero, velocity=zero, stiffness=zero, damping=zero)
         kind = me.make("prime_estimation_msgs/msg/MotorCommands")
-        send(kind(header=header, name=NAMES, effort=zero + effort, **fields))
+        send(kind(header=header, name=names, effort=zero + effort, **fields))
 
     made.start()
     yield command, heard, made.stop
@@ -52,6 +52,17 @@ def test_what_makes_no_sense_is_not_handed_on(outlet):
     command, heard, _ = outlet
     command(float("nan"))
     assert not heard
+
+
+def test_a_command_for_no_joint_lets_no_leg_go_limp(outlet):
+    """Motors that are not named get no torque, and once nobody was named nobody braked."""
+    command, heard, _ = outlet
+    command(7.0)
+    command(0.0, [])
+    assert len(heard) == 1
+    command(5.0, NAMES[:6])
+    assert wait(lambda: heard[-1].motor_cmd[0].kd > 0.0, 2.0)
+    assert all(m.kd > 0.0 for m in heard[-1].motor_cmd[: len(NAMES)])
 
 
 def test_the_last_word_brakes(outlet):

@@ -114,6 +114,20 @@ def test_a_refusal_is_reported_while_it_lasts():
     assert list(refusals.values()) == ["1"]
 
 
+def test_changes_to_the_robot_are_those_of_the_estimator(tmp_path):
+    """`config:=` of robot.launch.py: the estimator took the pelvis' IMU for that of the torso."""
+    path = tmp_path / "changes.yaml"
+    path.write_text("robot: {imu_frame: imu_in_torso}")
+    transport = InProcessTransport(Bus(), "unitree_bridge")
+    node = build("unitree_bridge", transport, "g1", str(path))
+    assert node._wanted == ["joint_states"]  # the imu comes from its own message
+    path.write_text("robot: {name: rex}")
+    with pytest.raises(ConfigError, match="'rex' has no known LowState"):
+        build("unitree_bridge", InProcessTransport(Bus(), "unitree_bridge"), "g1", str(path))
+    with pytest.raises(ConfigError):
+        build("unitree_bridge", InProcessTransport(Bus(), "unitree_bridge"), "b2", "/nowhere.yaml")
+
+
 def test_the_imu_of_the_torso_where_the_robot_has_it():
     bus, heard = Bus(), []
     UnitreeBridgeNode(InProcessTransport(bus, "unitree_bridge"), "g1", imu_frame="imu_in_torso")

@@ -113,6 +113,15 @@ def test_parameters_that_no_node_has_are_named(domain):
         assert "this node has no parameter robt: not used" in err
 
 
+@pytest.mark.parametrize("given", ["reliability:=sometimes", "depth:=many"])
+def test_a_quality_of_service_that_is_none_is_one_line(domain, given):
+    for name, topic in (("markers", "/prime/inertial_parameters"), ("estimator", "/imu")):
+        override = f"qos_overrides.{topic}.subscription.{given}"
+        code, _, err = executable(name, "--ros-args", "-p", override).wait(30.0)
+        assert code == 2 and f"qos_overrides.{topic}: " in err
+        assert "Traceback" not in err and "a bug" not in err
+
+
 def test_a_recording_that_cannot_be_read_is_a_failure(domain, tmp_path):
     with BagWriter(tmp_path / "cut.mcap") as writer:
         writer.add_topic("/imu", "sensor_msgs/msg/Imu")

@@ -24,7 +24,10 @@ from .rosout import log_to_rosout
 _TRANSPORTS = ("FASTDDS_BUILTIN_TRANSPORTS", "UDPv4")
 
 # parameters of the simple nodes: default and description
-_ROBOT = {"robot": ("go2", "go1, go2, g1, ... or the path of a robot's YAML file")}
+_ROBOT = {
+    "robot": ("go2", "go1, go2, g1, ... or the path of a robot's YAML file"),
+    "config": ("", "YAML file with changes to its defaults, that of the estimator"),
+}
 _PARAMETERS = {
     "unitree_bridge": {
         **_ROBOT,
@@ -135,7 +138,8 @@ def need_rosbags() -> None:
 def _serve(rclpy, name: str, stop: threading.Event) -> None:
     node, options = _node_with_parameters(rclpy, name)
     transport = RosTransport(node)
-    built = serve.build(name, transport, options.pop("robot", ""), **options)
+    robot, changes = options.pop("robot", ""), options.pop("config", "")
+    built = serve.build(name, transport, robot, changes, **options)
     serve.run(transport, built, stop=stop)
 
 
