@@ -57,11 +57,19 @@ class _Version(argparse.Action):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a verb; returns the exit code."""
+    _open_streams()
     argv = list(sys.argv[1:] if argv is None else argv)
     overview = _overview()
     head, _ = overview.parse_known_args(argv[:1])
     with _terminable():
         return _guarded(f"prime {head.verb}", lambda: _run(head.verb, argv[1:]))
+
+
+def _open_streams() -> None:
+    """Streams that were closed (`>&-`) take what is written, and lose it."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # the file takes the free number, which no output may get
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
 
 
 @contextmanager

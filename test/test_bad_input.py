@@ -327,3 +327,18 @@ def test_what_may_be_wrong_is_said_at_the_end(spoil, words, recording, tmp_path,
 
 def _without(message, field: str):
     return dataclasses.replace(message, **{field: np.zeros(0)})
+
+
+@pytest.mark.parametrize("verb", ["identify", "reconstruct"])
+def test_an_imu_of_nan_is_named_where_whole_recordings_are_estimated(
+    verb, recording, tmp_path, capsys
+):
+    def spoil(topic, t, message):
+        if topic != "/imu":
+            return message
+        nan = dataclasses.replace(message.linear_acceleration, x=np.nan)
+        return dataclasses.replace(message, linear_acceleration=nan)
+
+    bag = write(tmp_path / "nan.mcap", recording[1], spoil)
+    told = fails(capsys, verb, str(bag), "--robot", "go2", "--out", str(tmp_path / "out"))
+    assert "refused: imu: NaN or infinite value" in told

@@ -108,6 +108,16 @@ def test_closed_pipe_is_no_error():
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(("robot", "code"), [("go2", 0), ("nope", 2)])
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
+def test_closed_streams_are_no_error(robot, code, closed):
+    command = f'"{sys.executable}" -m prime_estimation.cli config --robot {robot} {closed}'
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, timeout=100)
+    assert done.returncode == code
+    assert "Traceback" not in done.stderr
+    assert code == 0 or done.stdout == ""
+
+
 def test_demo_leaves_a_complete_run_folder(tmp_path, capsys):
     pytest.importorskip("mujoco")
     pytest.importorskip("matplotlib")

@@ -40,7 +40,8 @@ def load_truth(reference: str | Path, truth_json: str | Path | None = None) -> d
                 raise DataError(f"{path} is not the truth of a run: {what}", path)
             return truth
     if truth_json:
-        raise DataError(f"no such file: {truth_json}", truth_json)
+        what = f"{truth_json} is a folder" if path.is_dir() else f"no such file: {truth_json}"
+        raise DataError(what, truth_json)
     return {}
 
 

@@ -199,9 +199,11 @@ class BagWriter:
         if topic not in self._connections:
             self.add_topic(topic, message.__msgtype__)
         connection = self._connections[topic]
-        self._writer.write(
-            connection, int(stamp_ns), self._store.serialize_cdr(message, connection.msgtype)
-        )
+        content = self._store.serialize_cdr(message, connection.msgtype)
+        try:
+            self._writer.write(connection, int(stamp_ns), content)
+        except OSError as error:  # a full disk, of which Python names no file
+            raise DataError(f"cannot write {self.path}: {error.strerror}", self.path) from error
 
     def close(self) -> None:
         """Finish the file and put it in its place."""

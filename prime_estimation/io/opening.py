@@ -47,7 +47,9 @@ def open_sources(path: Path) -> tuple[list, str]:
     files = (
         [path]
         if path.is_file()
-        else sorted((p for p in path.iterdir() if p.suffix in _SUFFIXES), key=_split_number)
+        else sorted(
+            (p for p in path.iterdir() if p.suffix in _SUFFIXES and p.is_file()), key=_split_number
+        )
     )
     packed = _packed(path)
     if not files:

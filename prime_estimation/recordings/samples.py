@@ -21,6 +21,7 @@ from ..sensors import optional_sensors as named_sensors
 from ..types import Measurement, Sample
 from .pipeline import Intake
 from .plausibility import no_specific_force
+from .refusals import by_reason
 
 _MOVED = 10  # joint messages in which a locked joint is elsewhere: more than a wrong reading
 _OLDEST_NS = 1_000_000_000  # of a node, when the sample comes that completes it
@@ -240,7 +241,8 @@ def _check(bag: BagReader, intake: Intake, step: float, out: list[Measurement]) 
     """DataError where a bag gave no measurement, or those of another robot or unit."""
     if not out:
         intake.reader.check_joints_seen()
-        why = "joint states and IMU do not overlap, or are too short"
+        refused = by_reason(intake.counts + bag.undecodable) or "nothing"
+        why = f"joint states and IMU do not overlap, or are too short (refused: {refused})"
         raise DataError(f"{bag.path} holds no complete node of {step:g} s: {why}", bag.path)
     if (moved := intake.reader.counts[LOCKED_MOVED]) >= _MOVED:
         what = "a joint of robot.locked_joints is not in its place"

@@ -435,3 +435,8 @@ def test_what_is_cut_off_is_said(tmp_path, robot, reference):
     cut = tmp_path / "cut.mcap"
     cut.write_bytes(content[: len(content) * 4 // 5])
     assert any("breaks off" in notice for notice in evaluate(out, cut)["notices"])
+
+
+def test_a_folder_is_no_truth(tmp_path):
+    with pytest.raises(DataError, match="is a folder"):
+        load_truth(tmp_path, tmp_path)

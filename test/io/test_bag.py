@@ -160,6 +160,17 @@ def test_writer_leaves_nothing_after_an_error(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_full_disk_names_the_file_and_leaves_nothing(tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    with pytest.raises(DataError, match="cannot write .*out.mcap: No space left on device"):
+        with BagWriter(tmp_path / "out.mcap") as writer:
+            monkeypatch.setattr(writer._writer, "write", full)
+            writer.write("/mocap/pose", START, pose(0))
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_file_in_place_of_a_folder(tmp_path):
     (tmp_path / "runs").write_text("")
     with pytest.raises(DataError, match="runs/a/out.mcap: .*runs is no folder"):
@@ -282,6 +293,16 @@ def test_folders_that_are_no_bags(tmp_path):
     (tmp_path / "metadata.yaml").write_text("rosbag2_bagfile_information: {version: 5}")
     with pytest.raises(DataError, match="not a bag"):
         BagReader(tmp_path)
+
+
+def test_a_folder_with_the_name_of_a_file_is_passed_over(tmp_path):
+    (tmp_path / "runs.mcap").mkdir()
+    with pytest.raises(DataError, match="is not a bag: .*no \\*.mcap or \\*.db3 in it"):
+        BagReader(tmp_path)
+    with BagWriter(tmp_path / "out.mcap") as writer:
+        writer.write("/mocap/pose", START, pose(0))
+    with BagReader(tmp_path) as reader:
+        assert reader.message_count == 1
 
 
 def test_bag_without_messages(tmp_path):
