@@ -111,7 +111,7 @@ def test_what_turned_while_no_data_came_is_no_turn_of_the_body():
 
 def test_once_it_agrees_with_the_mount_the_comparison_ends():
     C = pin.exp3(np.array([0.0, 0.0, 1.57]))
-    monitor, found = watch(np.eye(3), 9.0, knocked=C)
+    monitor, found = watch(np.eye(3), 16.0, knocked=C)
     assert found is None and not monitor.health(CLEAR)
 
 
