@@ -3,14 +3,28 @@
 """Time alignment: exact averages for any sample times, whatever a robot lacks."""
 
 import math
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from helpers.models import robot
-from helpers.streams import MS, NJ, START, STEP, assert_linear, both, feed, imu, joint, milliseconds
+from helpers.streams import (
+    MS,
+    NJ,
+    START,
+    STEP,
+    assert_linear,
+    both,
+    feed,
+    imu,
+    joint,
+    milliseconds,
+    pose,
+)
 
 from prime_estimation.alignment.averaging import hold_weights, linear_weights
+from prime_estimation.alignment.events import EventQueue
 from prime_estimation.alignment.synchronizer import Synchronizer
 from prime_estimation.errors import ConfigError
 from prime_estimation.types import CommandSample
@@ -346,3 +360,13 @@ def test_a_step_that_is_none(step):
     """With 0 the nodes had no end."""
     with pytest.raises(ConfigError, match="the step between nodes must be above 0 s"):
         Synchronizer.of(robot("go2"), step)
+
+
+def test_events_belong_to_the_node_at_whose_end_they_were_and_late_ones_are_counted():
+    counts = Counter()
+    queue = EventQueue("mocap", counts)
+    for t in (10, 11, 20, 21):
+        queue.push(pose(t), None)
+    node = START + 20 * MS
+    assert [s.stamp_ns for s in queue.take(node, START + 10 * MS)] == [START + 11 * MS, node]
+    assert counts == {"mocap_late_node": 1}
