@@ -57,7 +57,7 @@ def test_of_several_gaps_it_is_the_newest_behind_which_a_window_begins():
 
 
 def test_rows_that_nobody_asks_for_are_given_up_oldest_first():
-    stream, last = Stream("imu", 1, Counter(), 20 * MS), 2 * CAPACITY + 10
+    stream, last = Stream("imu", 1, Counter(), 20 * MS), 2 * CAPACITY + 1
     for t in range(last + 1):
         stream.push(t * MS, np.array([float(t)]))
     stamps, rows = stream.window(last * MS, 5 * MS)
