@@ -76,8 +76,11 @@ class PushDetector(Monitor):
         if len(self._newest) < PUSH.lasting:
             return self.leaning
         self._lasting = math.hypot(*map(sum, zip(*self._newest))) / PUSH.lasting
-        certain = PUSH.certain * self.problem.config.noise.base_force / math.sqrt(PUSH.lasting)
-        return self._lasting > (PUSH.over * self._weight if self.leaning else certain)
+        least = PUSH.over * self._weight
+        if not self.leaning:  # what is over already does not begin, node after node
+            sure = PUSH.certain * self.problem.config.noise.base_force / math.sqrt(PUSH.lasting)
+            least = max(least, sure)
+        return self._lasting > least
 
     def health(self, situation: Situation) -> tuple[SensorHealth, ...]:
         """Says that something pushes the robot."""

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from helpers.streams import MS, NJ, START, STEP, feed, imu, milliseconds
 
+from prime_estimation.alignment.encoder_glitches import GlitchCheck
 from prime_estimation.alignment.synchronizer import Synchronizer
 from prime_estimation.sensors.sensor import Wearer
 from prime_estimation.types import JointSample
@@ -89,3 +90,19 @@ def test_held_readings_do_not_glitch():
         held = swinging(8.0 * (t // 8.0), speed=15.0)
         feed(sync, [JointSample(START + round(t * MS), held.position, held.velocity), imu(t)])
     assert not sync.glitches and set(sync.counts) == {"joint_held"}
+
+
+def glitches(moved: float, rate: float, dt: float) -> bool:
+    """Whether a joint that went so far [rad] at a rate [rad/s] in a time [s] has jumped."""
+    check = GlitchCheck(1)
+    check.believe(0, np.array([0.0, rate]))
+    return check.glitch(round(1e9 * dt), np.array([moved, rate])) is not None
+
+
+@pytest.mark.parametrize("rate, dt", [(10.0, 0.02), (-10.0, 0.02), (0.0, 0.02), (0.0, 0.002)])
+def test_a_jump_is_what_rates_and_impacts_do_not_explain(rate, dt):
+    """|dq - dq/dt dt| beyond JUMP + APART |dq/dt| + HARDEST dt^2 / 4."""
+    most = 0.1 + 0.005 * abs(rate) + 0.25 * 1500.0 * dt**2
+    for sign in (1.0, -1.0):
+        assert not glitches(rate * dt + sign * 0.99 * most, rate, dt)
+        assert glitches(rate * dt + sign * 1.01 * most, rate, dt)

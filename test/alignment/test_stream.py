@@ -9,8 +9,9 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from prime_estimation.alignment.stream import StampGuard
+from prime_estimation.alignment.stream import CAPACITY, StampGuard, Stream
 
+MS = 1_000_000
 NEAR_NS = 20_000_000
 
 
@@ -45,3 +46,19 @@ def test_samples_after_a_gap_enter_once_it_is_confirmed():
     stamps = [*range(0, 100_000_000, 2_000_000), *range(200_000_000, 300_000_000, 2_000_000)]
     found, counts = entered(stamps)
     assert found == stamps and not counts
+
+
+def test_of_several_gaps_it_is_the_newest_behind_which_a_window_begins():
+    stream = Stream("imu", 1, Counter(), 20 * MS)
+    for t in (0, 10, 50, 60, 100, 110, 120):
+        stream.push(t * MS, np.array([float(t)]))
+    stamps, rows = stream.window(120 * MS, 115 * MS)
+    assert stamps.tolist() == [-20 * MS, -10 * MS, 0] and rows.ravel().tolist() == [100, 110, 120]
+
+
+def test_rows_that_nobody_asks_for_are_given_up_oldest_first():
+    stream, last = Stream("imu", 1, Counter(), 20 * MS), 2 * CAPACITY + 1
+    for t in range(last + 1):
+        stream.push(t * MS, np.array([float(t)]))
+    stamps, rows = stream.window(last * MS, 5 * MS)
+    assert rows.ravel().tolist() == list(range(last - 5, last + 1)) and stamps[-1] == 0

@@ -3,14 +3,28 @@
 """Time alignment: exact averages for any sample times, whatever a robot lacks."""
 
 import math
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from helpers.models import robot
-from helpers.streams import MS, NJ, START, STEP, assert_linear, both, feed, imu, joint, milliseconds
+from helpers.streams import (
+    MS,
+    NJ,
+    START,
+    STEP,
+    assert_linear,
+    both,
+    feed,
+    imu,
+    joint,
+    milliseconds,
+    pose,
+)
 
 from prime_estimation.alignment.averaging import hold_weights, linear_weights
+from prime_estimation.alignment.events import EventQueue
 from prime_estimation.alignment.synchronizer import Synchronizer
 from prime_estimation.errors import ConfigError
 from prime_estimation.types import CommandSample
@@ -346,3 +360,38 @@ def test_a_step_that_is_none(step):
     """With 0 the nodes had no end."""
     with pytest.raises(ConfigError, match="the step between nodes must be above 0 s"):
         Synchronizer.of(robot("go2"), step)
+
+
+def test_events_belong_to_the_node_at_whose_end_they_were_and_late_ones_are_counted():
+    counts = Counter()
+    queue = EventQueue("mocap", counts)
+    for t in (10, 11, 20, 21):
+        queue.push(pose(t), None)
+    node = START + 20 * MS
+    assert [s.stamp_ns for s in queue.take(node, START + 10 * MS)] == [START + 11 * MS, node]
+    assert counts == {"mocap_late_node": 1}
+
+
+def test_positions_between_samples_lie_on_the_parabola_of_the_rates():
+    """Of an acceleration that is constant, whichever way it goes."""
+    for acceleration in (30.0, -30.0):
+        sync = Synchronizer(STEP, NJ)
+        samples = []
+        for t in range(0, 100, 4):  # nodes in the middle of two
+            s = 1e-3 * t
+            q, dq = np.full(NJ, 0.5 * acceleration * s * s), np.full(NJ, acceleration * s)
+            samples += [joint(t, position=q, velocity=dq), imu(t)]
+        nodes = feed(sync, samples)
+        assert len(nodes) == 9
+        for node in nodes[2:]:
+            s = 1e-9 * (node.stamp_ns - START)
+            np.testing.assert_allclose(node.position, 0.5 * acceleration * s * s, atol=1e-9)
+
+
+def test_a_torque_that_is_set_anew_has_not_begun_before():
+    """From 50 ms on; seen by a triangle from 40 to 60 ms, half of it."""
+    sync, samples = Synchronizer(STEP, NJ), []
+    for t in range(0, 100, 2):
+        samples += [joint(t, effort=np.full(NJ, 6.0 * (t >= 50))), imu(t)]
+    torque = {n.stamp_ns: n.torque for n in feed(sync, samples)}
+    np.testing.assert_allclose(torque[START + 60 * MS], 3.0, atol=1e-9)

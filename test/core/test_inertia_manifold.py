@@ -13,7 +13,15 @@ import pytest
 from helpers.models import problem
 from reference.inertia import differentiated, dynamic_parameters, exponential_eigenvalue
 
-from prime_estimation.inertia import com_covariance, from_theta, pi_by_psi, theta_root, to_theta
+from prime_estimation.inertia import (
+    InertiaBelief,
+    com_covariance,
+    com_stddev,
+    from_theta,
+    pi_by_psi,
+    theta_root,
+    to_theta,
+)
 
 MANIFOLDS = ("log_cholesky", "exponential_eigenvalue")
 
@@ -147,3 +155,28 @@ def test_prior_of_a_body_without_axes_is_positive_definite(name):
 def test_nothing_known_to_walk_does_not_walk():
     for manifold in MANIFOLDS:
         assert abs(theta_root(SINGULAR["disk"], 0.0, 0.0, 0.0, manifold)).max() < 1e-6
+
+
+def test_deviation_of_a_centre_of_mass_is_that_of_its_covariance():
+    """With mass and moment correlated, as they are."""
+    root = np.random.default_rng(3).normal(size=(10, 10))
+    pi = body([0.05, 0.06, 0.04])
+    for covariance in (1e-4 * root @ root.T, np.zeros((10, 10))):
+        expected = np.sqrt(np.diag(com_covariance(pi, covariance)))
+        np.testing.assert_allclose(com_stddev(pi, covariance), expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("manifold", MANIFOLDS)
+def test_a_belief_says_the_same_in_theta(manifold):
+    """Of two links: back in pi by the map's derivative, its covariance is what it was."""
+    root = np.random.default_rng(4).normal(size=(10, 10))
+    bodies = body([0.05, 0.06, 0.04]), body([0.02, 0.03, 0.035], mass=1.0)
+    covariances = 1e-6 * root @ root.T, 1e-8 * np.diag(np.arange(1.0, 11.0))
+    mean, covariance = InertiaBelief(bodies, covariances).in_theta(manifold)
+    for i, (pi, P) in enumerate(zip(bodies, covariances)):
+        rows = slice(10 * i, 10 * i + 10)
+        back, jacobian = from_theta(mean[rows], manifold)
+        np.testing.assert_allclose(back, pi, atol=1e-12)
+        told = jacobian @ covariance[rows, rows] @ jacobian.T
+        np.testing.assert_allclose(told, P, rtol=1e-6, atol=1e-12)
+    assert not covariance[:10, 10:].any()

@@ -9,10 +9,13 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
+import pytest
+from helpers.models import robot
 from helpers.runs import truth
 from helpers.windows import GivenWindow
 
 from prime_estimation.config.parameters import Config
+from prime_estimation.config.policies import ACTIVITY, GROUND
 from prime_estimation.convert import convert, load_mapping
 from prime_estimation.io.bag import BagReader
 from prime_estimation.mhe.problem import Problem
@@ -25,7 +28,7 @@ from prime_estimation.recordings.samples import (
     optional_sensors,
     sensor_samples,
 )
-from prime_estimation.robot import Robot
+from prime_estimation.robot import GRAVITY, Robot
 from prime_estimation.types import Activity, Measurement
 
 
@@ -116,15 +119,98 @@ def test_what_was_learned_is_forgotten_at_the_start_after_getting_up_only():
     window.inputs = [SimpleNamespace(weighed=False, torque=np.zeros(12), torque_change=0.0)] * 3
     monitor, restart, up = ActivityMonitor(problem), "", np.array([0.0, 0.0, 9.81])
     for how in ("lies", "stands"):
-        joints = np.tile([0.0, *postures[how]], 4)
+        joints, nodes = np.tile([0.0, *postures[how]], 4), 0
         m = Measurement(0, joints, np.zeros(12), np.zeros(3), accelerometer=up)
-        for _ in range(3 * config.estimator.start_nodes):
-            if not restart:
-                restart = monitor.assess(m, window, Situation()).restart
+        while not restart and nodes < 3 * config.estimator.start_nodes:
+            restart, nodes = monitor.assess(m, window, Situation()).restart, nodes + 1
     assert restart == "the robot has got up"
+    assert config.estimator.start_nodes <= nodes < 2 * config.estimator.start_nodes
     assert not problem.parameter(monitor.unlearned(state), "accelerometer_bias").any()
     monitor.assess(replace(m, torque=np.ones(12)), window, Situation())
     assert monitor.unlearned(state) is state
+
+
+class Watched:
+    """The monitor of a Go2 with legs half bent, and nodes as somebody makes them up."""
+
+    def __init__(self):
+        self.problem = Problem(robot("go2"), Config.load("go2"))
+        self.weight = GRAVITY * self.problem.robot.total_mass
+        self.monitor = ActivityMonitor(self.problem)
+
+    def see(self, nodes=1, loads=(0.25,) * 4, speed=0.0, rates=None, **how) -> Activity:
+        """What it says after so many nodes alike.
+
+        Feet carry `loads` [weight], or where no torque is read move at `rates` [m/s]; the base
+        leans by `leans` [rad], turns at `turns` [rad/s], feels `felt` [g], hangs where `hangs`.
+        """
+        x, leans = self.problem.first.neutral(), how.get("leans", 0.0)
+        self.problem.layout.part(x, "velocity")[0] = speed
+        up = np.array([np.sin(leans), 0.0, np.cos(leans)])
+        window = SimpleNamespace(
+            xs=[x],
+            weighed=lambda: rates is None,
+            foot_forces=lambda: self.weight * np.array(loads),
+            legs=lambda: (None, np.outer(rates, [0.6, 0.8, 0.0])),
+            up=lambda: up,
+        )
+        m = Measurement(
+            0,
+            np.tile([0.0, 0.8, -1.6], 4),
+            np.zeros(12),
+            np.array([0.0, how.get("turns", 0.0), 0.0]),
+            torque=None if rates is not None else np.ones(12),
+            accelerometer=GRAVITY * how.get("felt", 1.0) * up,
+        )
+        for _ in range(nodes):
+            hangs = Situation(suspended_since_ns=0 if how.get("hangs") else None)
+            self.monitor.assess(m, window, hangs)
+        return self.monitor.activity
+
+
+def test_a_base_that_moves_walks_and_one_node_tells_nothing():
+    it = Watched()
+    assert it.see() is Activity.STANDING
+    assert it.see(ACTIVITY.nodes - 1, speed=1.3 * ACTIVITY.speed) is Activity.STANDING
+    assert it.see(speed=1.3 * ACTIVITY.speed) is Activity.WALKING
+    assert it.see(ACTIVITY.nodes, speed=0.7 * ACTIVITY.speed) is Activity.STANDING
+
+
+@pytest.mark.parametrize(
+    "up, light, down",
+    [
+        (dict(loads=(0.33, 0.33, 0.33, 0.0)), dict(loads=(0.32, 0.32, 0.32, 0.04)), dict()),
+        (
+            dict(rates=(0.0, 0.0, 0.0, 2.0 * GROUND.slow)),
+            dict(rates=(0.0, 0.0, 0.0, 0.5 * (GROUND.still + GROUND.slow))),
+            dict(rates=(0.0,) * 4),
+        ),
+    ],
+)
+def test_a_foot_that_is_lifted_walks_for_a_while_and_one_that_is_unloaded_does_not(up, light, down):
+    it = Watched()
+    it.see(**down)
+    for _ in range(ACTIVITY.nodes):  # on the ground it carries little, now and then
+        assert it.see(**light) is it.see(**down) is Activity.STANDING
+    it.see(ACTIVITY.nodes, **up)
+    assert it.see(**up) is Activity.WALKING
+    assert it.see(ACTIVITY.step_nodes - ACTIVITY.nodes - 2, **light) is Activity.WALKING
+    assert it.see(2 * ACTIVITY.nodes, **light) is Activity.STANDING
+
+
+def test_what_nothing_carries_falls_though_it_does_not_turn():
+    it = Watched()
+    assert it.see(ACTIVITY.nodes, hangs=True, felt=1.0) is Activity.SUSPENDED
+    assert it.see(ACTIVITY.nodes, hangs=True, felt=0.05) is Activity.FALLING
+
+
+def test_what_leans_more_and_more_falls_and_what_is_put_upright_does_not():
+    course = np.linspace(1.05, 1.4, ACTIVITY.nodes + 2) * ACTIVITY.upright
+    for leans, said in ((course, Activity.FALLING), (course[::-1], Activity.SUSPENDED)):
+        it = Watched()
+        for angle in leans:
+            it.see(hangs=True, leans=angle, turns=1.5 * ACTIVITY.turning)
+        assert it.monitor.activity is said
 
 
 def test_lying_on_the_ground_is_contact_of_the_base():

@@ -38,19 +38,26 @@ class Base:
 
 
 def watch(
-    C, seconds=3.0, rates=(0.4, 0.3, 0.3), late=0.0, seed=0, uneven_ns=0
+    C, seconds=3.0, rates=(0.4, 0.3, 0.3), late=0.0, seed=0, uneven_ns=0, gap=0.0, knocked=None
 ) -> tuple[BodyTurn, float | None]:
-    """A base that sways at such rates [rad/s], seen with noise: the monitor, and when it found."""
+    """A base that sways at such rates [rad/s], seen with noise: the monitor, and when it found.
+
+    After 0.2 s there are no data for `gap` seconds, in which it turns by 2 rad; after three the
+    body is turned by `knocked` instead.
+    """
     rng, problem = np.random.default_rng(seed), Base()
     monitor, R = BodyTurn(problem, LEGS_AGREE), pin.exp3(rng.normal(size=3))
     phases, past = rng.uniform(0.0, 6.28, 3), []
     for k in range(1, round(seconds / DT)):
+        if gap and k == 20:
+            R = R @ pin.exp3(np.array([0.0, 0.0, 2.0]))
+        C = knocked if knocked is not None and k == 300 else C
         rate = np.array(rates) * np.cos([11.0, 12.5, 7.0] * np.array(k * DT) + phases)
         R = R @ pin.exp3(DT * rate)
         past.append(R)
         seen = past[max(k - 1 - round(late / DT), 0)]
         quat = pin.Quaternion(seen @ C.T @ pin.exp3(NOISE * rng.normal(size=3))).coeffs()
-        stamp = round(k * DT * 1e9)
+        stamp = round((k * DT + gap * (k >= 20)) * 1e9)
         shaken = stamp - int(rng.integers(uneven_ns + 1)) if uneven_ns else stamp
         poses = (PoseSample(shaken, np.zeros(3), np.array(quat)),)
         m = SimpleNamespace(
@@ -71,7 +78,10 @@ def test_any_turn_is_found_and_taken_out(seed):
     left = monitor.problem.body_turn @ C.T
     assert np.linalg.norm(pin.log3(left)) < 0.25
     assert monitor.angle == pytest.approx(angle, abs=0.25)
-    assert "degrees" in monitor.health(CLEAR)[0].message
+    (said,) = monitor.health(CLEAR)
+    assert f"turned by {np.degrees(monitor.angle):.0f} degrees" in said.message
+    rpy = [float(part) for part in said.message.split("[")[1].rstrip("]").split(",")]
+    assert np.linalg.norm(pin.log3(C @ pin.rpy.rpyToMatrix(*rpy))) < 0.26  # of the body in the base
 
 
 def test_only_what_was_estimated_before_is_void():
@@ -90,6 +100,19 @@ def test_stamps_need_not_be_even():
     monitor, found = watch(C, uneven_ns=100_000)
     assert found is not None and found < 2.0
     assert np.linalg.norm(pin.log3(monitor.problem.body_turn @ C.T)) < 0.25
+
+
+def test_what_turned_while_no_data_came_is_no_turn_of_the_body():
+    C = pin.exp3(np.array([0.0, 0.0, 1.57]))
+    monitor, found = watch(C, gap=0.05)
+    assert found is not None and found < 2.0
+    assert np.linalg.norm(pin.log3(monitor.problem.body_turn @ C.T)) < 0.25
+
+
+def test_once_it_agrees_with_the_mount_the_comparison_ends():
+    C = pin.exp3(np.array([0.0, 0.0, 1.57]))
+    monitor, found = watch(np.eye(3), 16.0, knocked=C)
+    assert found is None and not monitor.health(CLEAR)
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from prime_estimation.config.policies import GYRO_REST, STANCE
 from prime_estimation.estimator import Estimator
 from prime_estimation.mhe.problem import Problem
 from prime_estimation.mhe.situation import Situation
-from prime_estimation.monitors import stance_motion
+from prime_estimation.monitors import gyro_rest, stance_motion
 from prime_estimation.monitors.gyro_rest import GyroRest
 from prime_estimation.monitors.stance_motion import StanceMotion
 from prime_estimation.types import Measurement
@@ -79,6 +79,38 @@ def test_what_is_predicted_tells_nothing(problem):
     for m in measurements(2 * GYRO_REST.nodes):
         rest.assess(replace(m, imu_dead=dead), None, Situation())
     assert rest.told() is None
+
+
+def test_a_gyro_with_an_axis_that_repeats_itself_tells_nothing(problem):
+    rest = GyroRest(problem)
+    for m in measurements(2 * GYRO_REST.nodes):
+        rest.assess(replace(m, gyro=m.gyro * [1.0, 1.0, 0.0]), None, Situation())
+    assert rest.told() is None
+
+
+def test_what_rest_told_is_taken_where_nothing_else_tells_the_heading(problem, monkeypatch):
+    """About axes of which it says more than the estimate, and as long as the robot rests."""
+    renewed: list = []
+    known = np.array([1e-8, 1.0, 1.0]) * problem.config.noise.gyro_bias**2
+    monkeypatch.setattr(gyro_rest, "renew", lambda *told: renewed.append(told[1:]))
+    monkeypatch.setattr(gyro_rest, "variance", lambda *_: known)
+    state, rest = problem.first.neutral(), GyroRest(problem)
+    problem.parameter(state, "gyro_bias")[:] = BIAS
+    window = SimpleNamespace(xs=[state], place=SimpleNamespace(measured=True, drift=0.1))
+    for m in measurements(GYRO_REST.nodes):
+        rest.assess(m, window, Situation())
+    rest.judge(window, Situation())
+    assert not renewed and window.place.drift == 0.1
+    window.place.measured = False
+    rest.judge(window, Situation())
+    ((name, axes, mean, stddev),) = renewed
+    assert (name, axes) == ("gyro_bias", [1, 2]) and window.place.drift == 0.0
+    np.testing.assert_allclose(mean, rest.told()[0][1:])
+    np.testing.assert_allclose(stddev, rest.told()[1][1:])
+    for m in measurements(1, joints=0.01):
+        rest.assess(m, window, Situation())
+    rest.judge(window, Situation())
+    assert len(renewed) == 1
 
 
 def test_what_hangs_may_turn(problem):

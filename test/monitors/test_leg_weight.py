@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -86,3 +88,26 @@ def test_load_on_a_recorded_humanoid(recorded_runs):
     assert estimator.monitors.payload.alarms == 1
     assert max(before) < robot.total_mass + 0.5
     assert after == pytest.approx([robot.total_mass + 5.0] * len(after), abs=1.2)
+
+
+def told(carried, felt=None) -> np.ndarray:
+    """What is told at each node of legs that carry shares of 20 kg, felt at these accelerations."""
+    robot = SimpleNamespace(total_mass=20.0)
+    given = SimpleNamespace(legs=(), robot=robot, total_mass=lambda x: 20.0)
+    weight, out = LegWeight(given), []
+    for share, g in zip(carried, np.full(len(carried), GRAVITY) if felt is None else felt):
+        legs = None, None, np.full(4, share * 20.0 * GRAVITY / 4), g
+        window = SimpleNamespace(xs=[None], weighed=lambda k: True, legs=lambda k, legs=legs: legs)
+        weight.judge(window)
+        out.append(weight.added)
+    return np.array(out)
+
+
+def test_what_is_lifted_faster_and_faster_carries_no_load():
+    rises = 1.0 + 0.2 * (np.arange(BEFORE + AFTER) >= BEFORE)
+    assert not told(rises, GRAVITY * rises).any()
+    assert told(rises)[-1] == pytest.approx(0.2 * 20.0)
+
+
+def test_a_pull_that_has_ended_is_no_load():
+    assert not told(1.0 - 0.2 * (np.arange(BEFORE + AFTER) < BEFORE)).any()

@@ -67,3 +67,15 @@ def test_little_load_has_no_place(problem):
 def test_an_inertia_that_is_held_says_nothing(problem):
     held = Situation(inertia_held=True)
     assert said(problem, 3.0, middle(problem) + [0.0, 0.0, 1.0], held) == []
+
+
+def test_it_must_be_there_all_the_time(problem):
+    """A load that is gone for a node has been elsewhere for none."""
+    monitor, there = LoadPlace(problem), middle(problem) + [0.0, 0.0, 1.0]
+    for nodes in (LOAD_PLACE.nodes - 1, LOAD_PLACE.nodes - 1):
+        for _ in range(nodes):
+            monitor.judge(loaded(problem, 3.0, there), ON_ITS_FEET)
+        monitor.judge(loaded(problem, 0.1, there), ON_ITS_FEET)
+        assert monitor.places[0] is None
+        monitor.judge(loaded(problem, 3.0, there), ON_ITS_FEET)
+        assert not monitor.doubted and not monitor.health(ON_ITS_FEET)

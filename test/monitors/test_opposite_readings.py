@@ -6,10 +6,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
+from helpers.models import problem
 from helpers.runs import measurements
 
 from prime_estimation.config.parameters import Config
+from prime_estimation.config.policies import OPPOSITE
 from prime_estimation.mhe.problem import Problem
 from prime_estimation.mhe.situation import ON_ITS_FEET
 from prime_estimation.monitors.opposite_readings import OppositeReadings
@@ -45,6 +48,41 @@ def watch(run, spoil=lambda robot: lambda m: m, seconds=15.0, first=0):
         if monitor.mistake is not None:
             return monitor, node
     return monitor, None
+
+
+def learned(nodes: int, as_read: float, loss: float, monitor=None) -> OppositeReadings:
+    """The monitor after nodes with these losses as read, and with the gyro's sign turned."""
+    monitor = monitor or OppositeReadings(problem("go2"))
+    for _ in range(nodes):
+        monitor._learn(0, as_read, loss)
+        monitor._decide()
+    return monitor
+
+
+def test_a_mistake_takes_nodes_that_tell_and_ends_when_it_is_mended():
+    few = int(OPPOSITE.told * 1.1)  # what was told fades a little
+    assert learned(few // 2, 0.9, 0.1).mistake is None
+    monitor = learned(2 * few, 0.9, 0.1)
+    assert monitor.said.startswith("the gyro has the opposite sign")
+    assert learned(few // 2, 0.1, 0.9, monitor).mistake is not None
+    assert learned(int(OPPOSITE.memory), 0.1, 0.9, monitor).mistake is None
+
+
+@pytest.mark.parametrize("losses", [(0.9, 0.8), (0.4, 0.1)])
+def test_nodes_in_which_both_can_be_or_none_tell_nothing(losses):
+    """Though their mean difference, of the latter, is nearly that of a mistake."""
+    monitor = learned(1000, *losses)
+    assert monitor.mistake is None and monitor._told[0] == 0.0
+
+
+def test_what_is_right_is_not_looked_at_for_ever():
+    monitor = OppositeReadings(problem("go2"))
+    for k in range(len(monitor._mistakes)):
+        for _ in range(2 * int(OPPOSITE.told)):
+            monitor._learn(k, 0.1, 0.9)
+            monitor._decide()
+    assert not monitor._open and not monitor._looks and not monitor.said
+    np.testing.assert_array_less(0.0, monitor._worse)
 
 
 @pytest.mark.parametrize(

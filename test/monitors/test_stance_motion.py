@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from helpers.runs import measurements
@@ -15,11 +17,12 @@ from prime_estimation.estimator import Estimator
 from prime_estimation.io.bag import BagReader
 from prime_estimation.mhe.problem import Problem
 from prime_estimation.mhe.situation import Situation
+from prime_estimation.monitors import stance_motion
 from prime_estimation.monitors.gyro_rest import GyroRest
 from prime_estimation.monitors.stance_motion import MOTION, StanceMotion
 from prime_estimation.recordings.pipeline import Pipeline
 from prime_estimation.recordings.samples import choose_topics, sensor_samples
-from prime_estimation.robot import Robot
+from prime_estimation.robot import GRAVITY, Robot
 
 
 def run(bag, robot_name: str, seconds: float) -> tuple[Pipeline, list]:
@@ -74,6 +77,79 @@ def test_motion_of_feet_that_never_stand_is_not_to_be_believed():
         assert unrest is None or stance.unrest == pytest.approx(unrest)
         assert all(h.ok == ok for h in stance.health(Situation()))
     assert len(stance.health(Situation())) == 1
+
+
+class Watched:
+    """The monitor of a Go2 that stands, and windows of seven nodes as somebody makes them up."""
+
+    def __init__(self, monkeypatch, measured=False):
+        config = Config.load("go2")
+        self.problem = Problem(Robot(config.robot), config)
+        self.renewed: list[str] = []
+        monkeypatch.setattr(stance_motion, "renew", self._renew)
+        self.stance = StanceMotion(self.problem, GyroRest(self.problem))
+        self.place = SimpleNamespace(measured=measured, drift=0.0)
+
+    def _renew(self, window, name: str, *told) -> None:
+        self.renewed.append(name)
+
+    def see(self, looks: int, speeds, loads=((0.25,) * 4,) * 3) -> str:
+        """What is said of soles of these speeds [m/s], after so many looks.
+
+        `loads` [weight] are those of the node in the middle, and of those before and after it.
+        """
+        weight = GRAVITY * self.problem.robot.total_mass
+        rates = np.outer(speeds, [0.6, 0.8, 0.0])
+        self.stance._legs = SimpleNamespace(evaluate=lambda *_: (None, rates))
+        window = SimpleNamespace(
+            size=6,
+            xs=[self.problem.first.neutral()] * 7,
+            inputs=[SimpleNamespace(ground_depth=0.0)] * 7,
+            foot_forces=lambda k: weight * np.array(loads[k - 2]),
+            place=self.place,
+            up=lambda: np.array([0.0, 0.0, 1.0]),
+        )
+        said = ""
+        for _ in range(looks * STANCE.every):
+            said = said or self.stance.judge(window, Situation())
+        return said
+
+
+FEW = STANCE.soles // 4  # looks at four soles
+
+
+def test_feet_that_move_take_friction_and_bias_back_once(monkeypatch):
+    it = Watched(monkeypatch)
+    assert not it.see(FEW - 1, [2.0 * STANCE.slow] * 4) and it.stance.unrest == 0.0
+    assert not it.see(3 * FEW, [2.0 * STANCE.slow] * 4)
+    assert it.stance.speed == pytest.approx(2.0 * STANCE.slow)
+    assert it.renewed == ["friction", "gyro_bias"]
+    assert it.place.drift == it.problem.config.noise.gyro_bias
+
+
+def test_soles_that_land_are_not_looked_at(monkeypatch):
+    """Of a sole that stands, the nodes before and after carry too."""
+    it, one = Watched(monkeypatch), (0.25, 0.25, 0.25, 0.0)
+    it.see(4 * FEW, [0.0, 0.0, 0.0, 9.0], (one, (0.25,) * 4, (0.25,) * 4))
+    it.see(4 * FEW, [0.0, 0.0, 0.0, 9.0], ((0.25,) * 4, (0.25,) * 4, one))
+    assert max(it.stance._speeds) == 0.0
+
+
+def test_with_poses_it_is_motion_of_feet_against_each_other_that_counts(monkeypatch):
+    """A wrong pose moves them all alike."""
+    it = Watched(monkeypatch, measured=True)
+    assert not it.see(4 * FEW, [2.0 * STANCE.lost] * 4)
+    assert it.stance.unrest == 0.0 and not it.renewed
+    speeds = np.array([1.0, -1.0, 1.0, -1.0]) * 0.1
+    assert not it.see(4 * FEW, speeds)
+    assert it.stance.unrest == pytest.approx(0.1 * np.sqrt(4.0 / 3.0) / 1.18)
+    assert not it.renewed and it.place.drift == 0.0
+
+
+def test_feet_that_rush_end_the_estimate(monkeypatch):
+    it = Watched(monkeypatch)
+    assert "feet that carry move at 2.00 m/s" in it.see(FEW, [2.0] * 4)
+    assert it.stance.speed == 0.0 and not it.stance.known
 
 
 @pytest.mark.parametrize("mocap", [False, True])

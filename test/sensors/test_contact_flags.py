@@ -19,6 +19,7 @@ from prime_estimation.evaluation.scores import evaluate
 from prime_estimation.mhe.problem import Problem
 from prime_estimation.recordings.replay import replay
 from prime_estimation.sensors.contact_flags import (
+    DOUBT_NODES,
     NAME,
     ContactFlagSensor,
     FlagSample,
@@ -113,6 +114,25 @@ def test_single_wrong_flags_are_no_doubt(tracker):
 def test_touch_downs_are_not_compared(tracker):
     tracker.compare(np.full(4, 0.4), np.full(4, STANDS))
     assert np.isnan(tracker.innovation)
+    tracker.compare(np.array([1.0, 1.0, 1.0, 0.0]), np.full(4, STANDS))
+    doubt = tracker.innovation
+    for _ in range(100):  # nor do they say that flags which were wrong are right
+        tracker.compare(np.full(4, 0.4), np.full(4, STANDS))
+    assert tracker.innovation == doubt
+
+
+def test_frequency_of_contradictions_is_a_mean_from_the_first_node_on(tracker):
+    """And nothing is concluded from it before there are enough of them."""
+    stands, declared = np.ones(4), tracker.problem.config.noise.contact_flag_error
+    for k in range(DOUBT_NODES - 1):
+        tracker.compare(stands, np.array([LIFTED if k % 2 else STANDS, STANDS, STANDS, STANDS]))
+    assert tracker.innovation * declared == pytest.approx(0.5 / 4, abs=0.002)
+    np.testing.assert_allclose(tracker.error, declared)
+    tracker._last = stands
+    assert tracker.health() == ""
+    tracker.compare(stands, np.array([LIFTED, STANDS, STANDS, STANDS]))
+    np.testing.assert_allclose(tracker.error, [0.5, declared, declared, declared], atol=0.006)
+    assert tracker.health() == "contradict the forces in FL_foot 50 % of the nodes"
 
 
 # --- runs -----------------------------------------------------------------------------------------

@@ -92,3 +92,18 @@ def test_variances_that_say_nothing(pose, twist, deviations, known):
     sample = ExternalOdometry().read(message, 1, 1, None)
     told = sample.position_stddev, sample.rotation_stddev, sample.velocity_stddev
     assert told == pytest.approx(deviations) and (sample.velocity_base is not None) == known
+
+
+def test_each_deviation_is_that_of_its_part():
+    """In the order of a message: place, then rotation; the largest of three axes."""
+    xyz, unit = SimpleNamespace(x=1.0, y=2.0, z=3.0), SimpleNamespace(x=0.0, y=0.0, z=0.0, w=1.0)
+    covariance = np.diag([0.01, 0.04, 0.0, 0.0001, 0.0004, 0.0])
+    message = SimpleNamespace(
+        pose=SimpleNamespace(
+            pose=SimpleNamespace(position=xyz, orientation=unit), covariance=covariance.ravel()
+        ),
+        twist=SimpleNamespace(twist=SimpleNamespace(linear=xyz), covariance=covariance.ravel()),
+    )
+    sample = ExternalOdometry().read(message, 1, 1, None)
+    told = sample.position_stddev, sample.rotation_stddev, sample.velocity_stddev
+    assert told == pytest.approx((0.2, 0.02, 0.2))

@@ -4,14 +4,23 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from helpers.added_sensors import FootForceSensor, copy_with, without_effort
-from helpers.models import config, robot
+from helpers.models import config, problem, robot
 
 from prime_estimation.evaluation.scores import evaluate
 from prime_estimation.recordings.replay import replay
-from prime_estimation.sensors.foot_force import NOT_LIFTED, UNLIKE, Scale
+from prime_estimation.sensors.foot_force import (
+    NAME,
+    NOT_LIFTED,
+    UNLIKE,
+    FootForceTracker,
+    Scale,
+)
+from prime_estimation.sensors.sensor import Aligned
 
 WEIGHT = 150.0
 
@@ -49,6 +58,37 @@ def test_sensors_of_exchanged_feet_are_not_used():
         force = WEIGHT * np.array([k // 20 % 2, 1.0 - k // 20 % 2]) + rng.normal(size=2)
         scale.learn(force[::-1], force)
     assert scale.gain is None and scale.lacks == UNLIKE
+
+
+def test_readings_that_hardly_follow_the_forces_are_not_used():
+    """Their deviation would be that of something else."""
+    rng, scale = np.random.default_rng(1), Scale(WEIGHT)
+    for k in range(200):
+        force = WEIGHT * np.array([k // 20 % 2, 1.0 - k // 20 % 2])
+        scale.learn(force + 2.0 * WEIGHT * rng.normal(size=2), force)
+    assert scale.gain is None and scale.lacks == UNLIKE
+
+
+def test_feet_need_not_carry_the_robot_alone():
+    """Half of their part of the weight more and less is enough."""
+    scale = Scale(WEIGHT)
+    for k in range(200):
+        force = WEIGHT * (0.5 + 0.25 * np.array([1, -1]) * (-1) ** (k // 20))
+        scale.learn(3.0 * force + 20.0, force)
+    assert scale.gain == pytest.approx([3.0, 3.0]) and scale.offset == pytest.approx([20.0, 20.0])
+
+
+def test_a_large_force_is_known_less_well():
+    tracker, given = FootForceTracker(problem("go2")), {}
+    tracker.scale.gain, tracker.scale.offset = np.full(4, 2.0), np.full(4, 10.0)
+    node = SimpleNamespace(set=lambda name, *told: given.update({name: told}))
+    window = SimpleNamespace(size=3, inputs=[node] * 4)
+    tracker.give(Aligned(np.array([10.0, 210.0, 410.0, 0.0]), 4.0), window)
+    force, weight = given[NAME]
+    noise = problem("go2").config.noise
+    np.testing.assert_allclose(force, [0.0, 100.0, 200.0, -5.0])
+    expected = np.hypot(noise.foot_force / 2.0, noise.foot_force_share * np.abs(force))
+    np.testing.assert_allclose(weight, 1.0 / expected)
 
 
 @pytest.mark.slow
