@@ -14,6 +14,7 @@ from .. import _core
 from ..config.policies import UNMODELLED
 from ..joint_friction import JointLosses
 from ..robot import GRAVITY, Robot
+from .joint_stops import JointStops
 from .points import contact_points
 
 CLEARANCE = 0.1  # of the feet of a robot that hangs or lies, above a ground that is not known [m]
@@ -37,8 +38,7 @@ class LegForces:
         ]
         own = [[self.model.joints[j].idx_v for j in robot.joints_to(joint)] for joint in joints]
         self._unknown = np.full(robot.nj, np.nan)
-        lower, upper = robot.joint_range
-        self._least, self._most = lower + UNMODELLED.stop, upper - UNMODELLED.stop
+        self._stops = JointStops(robot, UNMODELLED.stop)
         self._core = _core.LegForces(self.model, contacts, own, STRETCHED)
         self.losses = JointLosses.of(robot)
 
@@ -109,7 +109,7 @@ class LegForces:
         felt = math.hypot(*specific_force_base.tolist())
         if felt < FREE_FALL * GRAVITY:
             return 0.0
-        presses = ((q > self._most) & (torque > 0.0)) | ((q < self._least) & (torque < 0.0))
+        presses = self._stops.pressed(q, torque)
         carried = self._core.carried_at_rest(
             specific_force_base, self.robot.coordinates(q), dq, np.where(presses, 0.0, torque)
         )

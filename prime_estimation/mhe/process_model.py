@@ -10,6 +10,7 @@ import numpy as np
 
 from ..config.parameters import Config
 from ..config.policies import LIFT, PUSH, TERRAIN
+from ..contact.joint_stops import JointStops
 from ..contact.leg_forces import FREE_FALL
 from ..robot import GRAVITY, Robot
 from ..sensors.joints import Torque
@@ -48,6 +49,7 @@ class ProcessModel:
 
     Attributes:
         foot_parts: of the contact disturbance xi, one slice per foot.
+        stops: tell which motors press their joint against its stop.
 
     Args:
         robot: joints, weight.
@@ -57,7 +59,7 @@ class ProcessModel:
     """
 
     def __init__(self, robot: Robot, dynamics, contacts, late: bool):
-        self.robot, self.contacts = robot, contacts
+        self.robot, self.contacts, self.stops = robot, contacts, JointStops(robot)
         self._floating = robot.config.floating_base
         self._first_joint = 6 if self._floating else 0  # among the generalized forces
         self._late = late
@@ -100,10 +102,10 @@ class ProcessModel:
             m: measurement at the end of its step.
             situation: who carries the robot.
         """
-        noise, factors, joint = self.config.noise, AS_USUAL, None
+        factors, joint = AS_USUAL, None
         if m.torque is not None:
             given.torque = m.torque
-            joint = np.hypot(noise.joint_model, Torque.stddev(m, noise))
+            joint = self._torque_stddev(m)
         else:
             # legs that may do anything would leave the ground, and an outlier carry the robot
             given.weighed = False
@@ -119,6 +121,13 @@ class ProcessModel:
         elif situation.leaning:
             self.leave_pushed(given, PUSH.weak, 0.0)
         self.contacts.complete(given, m, self)
+
+    def _torque_stddev(self, m: Measurement) -> np.ndarray:
+        """(nj,) deviation of what the links get [Nm]; all of it where a stop may take it."""
+        stddev = np.hypot(self.config.noise.joint_model, Torque.stddev(m, self.config.noise))
+        if m.position is None:
+            return stddev
+        return np.hypot(stddev, self.stops.pressed(m.position, m.torque) * m.torque)
 
     def follow(self, given, before) -> None:
         """Say how the torque changes between two steps, where its readings come late or early.

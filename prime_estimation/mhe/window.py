@@ -273,10 +273,16 @@ class Window:
     def legs(self, k: int = -1) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
         """Soles [m], their rates [m/s], normal forces [N], upward force needed at running node k.
 
-        From the legs alone, by `LegForces.evaluate`. Read-only.
+        From the legs alone, by `LegForces.evaluate`; where a motor presses its joint against its
+        stop, with the torque that the window lets the stop take off. Read-only.
         """
         if k not in self._legs:
-            self._legs[k] = self.problem.legs.evaluate(*self.motion(k), self.torque(k))
+            motion, torque = self.motion(k), self.torque(k)
+            stops = self.problem.process.stops
+            pressed = stops.pressed(motion[0][stops.coordinates], torque)
+            if np.count_nonzero(pressed):
+                torque = torque + pressed * self.unexplained()[k][-self.problem.nj :]
+            self._legs[k] = self.problem.legs.evaluate(*motion, torque)
         return self._legs[k]
 
     def up(self) -> np.ndarray:

@@ -9,6 +9,7 @@ from prime_estimation.config.parameters import Config
 from prime_estimation.config.policies import TERRAIN
 from prime_estimation.mhe.problem import Problem
 from prime_estimation.robot import Robot
+from prime_estimation.types import Measurement
 
 
 def contact_stddevs(robot: str, softness: float) -> tuple[np.ndarray, np.ndarray]:
@@ -49,3 +50,16 @@ def test_feet_that_come_down_or_creep_move_alone():
     np.testing.assert_allclose(after[1], config.noise.contact_landing * before[1])
     np.testing.assert_allclose(after[2], np.hypot(before[2], 0.3))
     np.testing.assert_array_equal(after[[0, 3]], before[[0, 3]])
+
+
+def test_a_stop_may_take_what_its_motor_presses():
+    """A knee at its stop: what the links get lies between zero and the reading."""
+    config = Config.load("go2")
+    problem = Problem(robot := Robot(config.robot), config)
+    given, (_, upper), calf = problem.node().input, robot.joint_range, 2
+    position, torque = np.tile([0.0, 0.8, -1.5], 4), np.full(robot.nj, 20.0)
+    position[calf] = upper[calf]
+    problem.process.complete(given, Measurement(0, position, None, None, torque=torque))
+    stddev = 1.0 / given.nominal_force[-robot.nj :]
+    assert stddev[calf] == pytest.approx(np.hypot(20.0, stddev[calf + 3]))
+    assert (np.delete(stddev, calf) < 1.0).all()

@@ -34,6 +34,10 @@ class UnmodelledPolicy:
     stop: float = param(
         0.03, "distance from the limit of a joint at which it may be at its stop", "rad"
     )
+    at_stop: float = param(
+        0.01, "and at which it is: closer, its motor says nothing of what its links get", "rad"
+    )
+    beyond: float = param(0.1, "beyond its limit, from which on its stop is elsewhere", "rad")
 
 
 @dataclass(frozen=True)

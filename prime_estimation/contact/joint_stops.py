@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Joint stops: joints at the end of their range, pressed against it by their motors."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..config.policies import UNMODELLED
+from ..robot import Robot
+
+
+class JointStops:
+    """Tells which motors press their joint against its stop.
+
+    A stop takes any part of such a torque, so that what its motor reads says no more than the sign
+    of what the links get: a leg that is stretched to the stop of its knee would seem to carry many
+    times its load. A joint that is far beyond its range has a stop elsewhere.
+
+    Args:
+        robot: ranges of its joints.
+        near: distance from the end of a range at which a joint is there [rad].
+    """
+
+    def __init__(self, robot: Robot, near: float = UNMODELLED.at_stop):
+        lower, upper = robot.joint_range
+        self._below = lower - UNMODELLED.beyond, lower + near
+        self._above = upper - near, upper + UNMODELLED.beyond
+        self.coordinates = np.array([robot.model.idx_qs[i] for i in robot.joint_ids], int)
+
+    def pressed(self, position: np.ndarray, torque: np.ndarray) -> np.ndarray:
+        """(nj,) joints that are pressed against their stop.
+
+        Args:
+            position: (nj,) of the joints [rad].
+            torque: (nj,) of their motors [Nm].
+        """
+        below = (position > self._below[0]) & (position < self._below[1]) & (torque < 0.0)
+        above = (position > self._above[0]) & (position < self._above[1]) & (torque > 0.0)
+        return below | above
