@@ -32,13 +32,14 @@ from .payload_change import PayloadDetector
 from .push import PushDetector
 from .stance_motion import StanceMotion
 from .support import Support
+from .swaying_load import SwayingLoad
 
 
 class Monitors:
     """All monitors, in the order in which they refine a situation.
 
     Attributes:
-        lift, agreement, hold, consistency, payload, push, place, rest, bias, stance, support,
+        lift, agreement, hold, consistency, payload, push, place, sway, rest, bias, stance, support,
             joints, mounts, opposite, axes, turn, levels, activity: each of them.
     """
 
@@ -48,6 +49,7 @@ class Monitors:
         self.agreement = ContactAgreement(problem, weight)
         self.consistency, self.payload = ConsistencyMonitor(), PayloadDetector(problem, weight)
         self.push, self.place = PushDetector(problem), LoadPlace(problem)
+        self.sway = SwayingLoad(problem)
         self.rest, self.support = GyroRest(problem), Support(problem, self.agreement)
         self.stance, self.joints = StanceMotion(problem, self.rest), JointFit(problem)
         self.mounts, self.axes = MountFit(problem, self.stance), ImuAxes(problem)
@@ -56,9 +58,10 @@ class Monitors:
         self.bias, self.opposite = AccelerometerBias(problem), OppositeReadings(problem)
 
         carried = (self.lift, self.agreement, self.hold, self.consistency)
-        watched = (self.payload, self.push, self.place, self.rest, self.stance, self.support)
+        loads = (self.payload, self.push, self.place, self.sway)
+        watched = (self.rest, self.stance, self.support, self.opposite)
         sensors = (self.joints, self.mounts, self.axes, self.turn, self.levels, self.bias)
-        self._all = (*carried, *watched, self.opposite, *sensors, self.activity)
+        self._all = (*carried, *loads, *watched, *sensors, self.activity)
 
     def __iter__(self) -> Iterator[Monitor]:
         return iter(self._all)

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..config.policies import INTERVAL
+from ..config.policies import INTERVAL, SWAY
 from ..inertia import com_stddev
 from ..mhe.problem import Problem
 from ..types import BodyInertia
@@ -30,6 +30,7 @@ class InertiaReport:
         self._prior_stddev = problem.config.estimator.mass_stddev
         # of the whole weight, per share that feet may carry more or less, each by itself [kg m]
         self._arm = INTERVAL.rest_arm * self.nominal_mass * np.array([1.0, 1.0, 0.0])
+        self._sways = np.array([SWAY.way, SWAY.way, SWAY.height])
         lasting = [INTERVAL.com, INTERVAL.com, INTERVAL.com_height]
         as_said = np.array(lasting) if problem.floating else np.zeros(3)
         # of the centre of mass: of a robot that is like its YAML, and of one that is not
@@ -43,6 +44,7 @@ class InertiaReport:
         contradicted: bool,
         unlike: bool,
         stuck: float,
+        swaying: float,
     ) -> tuple[BodyInertia, ...]:
         """Inertias of the estimated links.
 
@@ -53,6 +55,7 @@ class InertiaReport:
             contradicted: legs carry what no contact explains: nothing is observed.
             unlike: the robot is known to differ from its YAML.
             stuck: share of its weight that dry friction of resting joints may hold.
+            swaying: mass of a load that does not follow the robot [kg].
         """
         com_error, pis = self._com_errors[unlike], self.problem.inertias(x)
         systematic = torque_error * self.problem.total_mass(x)
@@ -63,7 +66,8 @@ class InertiaReport:
             stddev = math.hypot(math.sqrt(max(float(covariance[0, 0]), 0.0)), systematic)
             observed = stddev < OBSERVED * self._prior_stddev
             observable = observed and not contradicted
-            lasting = np.hypot(com_error, stuck * self._arm / float(pi[0]))
+            by_load = np.hypot(stuck * self._arm, swaying * self._sways)
+            lasting = np.hypot(com_error, by_load / float(pi[0]))
             deviations = stddev, np.hypot(com_stddev(pi, covariance), lasting)
             bodies.append(BodyInertia(link, pi, covariance, *deviations, observable))
         return tuple(bodies)

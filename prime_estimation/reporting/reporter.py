@@ -80,7 +80,7 @@ class Reporter:
         stuck = max(rests, self._learned) * self._stuck
         torque_error = math.hypot(torque_error, unlike * INTERVAL.unlike_torque, stuck)
         theta = parameters[self._theta, self._theta] if held is None else held
-        doubts = torque_error, situation.contradicted, unlike, stuck
+        doubts = torque_error, situation.contradicted, unlike, stuck, monitors.sway.missing
         bodies = self._inertia.bodies(x, theta, *doubts)
         mass, stddev = self._inertia.total(x, theta, torque_error)
         doubt = monitors.consistency.doubt(mass, stddev, self._inertia.nominal_mass)

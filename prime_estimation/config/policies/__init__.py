@@ -19,7 +19,7 @@ from .adaptation import (
     RATE_LAG,
 )
 from .ground import GROUND, RISING, SOLE, TERRAIN
-from .loads import EXCITATION, LEG_WEIGHT, LIMB_LOAD, LOAD_PLACE, PAYLOAD, PUSH, RUNAWAY
+from .loads import EXCITATION, LEG_WEIGHT, LIMB_LOAD, LOAD_PLACE, PAYLOAD, PUSH, RUNAWAY, SWAY
 from .support import ACTIVITY, AGREEMENT, LIFT, STANCE, SUPPORT, UNMODELLED
 from .window import CONSISTENCY, INTERVAL, SMOOTHED, SOLVER
 
@@ -54,6 +54,7 @@ __all__ = [
     "SOLVER",
     "STANCE",
     "SUPPORT",
+    "SWAY",
     "TERRAIN",
     "UNMODELLED",
 ]

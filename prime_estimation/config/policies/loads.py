@@ -99,6 +99,25 @@ class LimbLoadPolicy:
 
 
 @dataclass(frozen=True)
+class SwayPolicy:
+    """When a load sways or slides on its robot."""
+
+    memory: float = param(2.0, "over which force and acceleration are compared", "s")
+    moved: float = param(0.3, "rms of the acceleration without which nothing is told", "m/s2")
+    found: float = param(
+        0.05,
+        "mass that is missing along the ground, by that of the robot: loads on springs of 200 and "
+        "260 N/m show 0.06 to 0.15 over 2 s, walks with tied loads up to 0.03, loads in hands 0.04",
+    )
+    gone: float = param(0.03, "and below which nothing sways any more")
+    explained: float = param(0.25, "correlation of the two, at least: 0.3 to 0.7; others to 0.3")
+    height: float = param(
+        0.15, "deviation of the load's height above the centre of mass of its link", "m"
+    )
+    way: float = param(0.02, "deviation of the load from its place, along the ground", "m")
+
+
+@dataclass(frozen=True)
 class RunawayPolicy:
     """When an estimated inertia is that of no link with a load."""
 
@@ -118,3 +137,4 @@ EXCITATION = ExcitationPolicy()
 LEG_WEIGHT = LegWeightPolicy()
 LOAD_PLACE = LoadPlacePolicy()
 LIMB_LOAD = LimbLoadPolicy()
+SWAY = SwayPolicy()
