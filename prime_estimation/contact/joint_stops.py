@@ -26,7 +26,6 @@ class JointStops:
         lower, upper = robot.joint_range
         self._below = lower - UNMODELLED.beyond, lower + near
         self._above = upper - near, upper + UNMODELLED.beyond
-        self.coordinates = np.array([robot.model.idx_qs[i] for i in robot.joint_ids], int)
 
     def pressed(self, position: np.ndarray, torque: np.ndarray) -> np.ndarray:
         """(nj,) joints that are pressed against their stop.

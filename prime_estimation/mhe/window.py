@@ -278,8 +278,8 @@ class Window:
         """
         if k not in self._legs:
             motion, torque = self.motion(k), self.torque(k)
-            stops = self.problem.process.stops
-            pressed = stops.pressed(motion[0][stops.coordinates], torque)
+            position = self.problem.robot.positions(motion[0])
+            pressed = self.problem.process.stops.pressed(position, torque)
             if np.count_nonzero(pressed):
                 torque = torque + pressed * self.unexplained()[k][-self.problem.nj :]
             self._legs[k] = self.problem.legs.evaluate(*motion, torque)

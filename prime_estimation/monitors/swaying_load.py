@@ -34,7 +34,7 @@ class SwayingLoad(Monitor):
 
     def __init__(self, problem: Problem):
         self.problem = problem
-        self._weight = problem.robot.total_mass  # kg
+        self._mass = problem.robot.total_mass
         self._gain = problem.dt / SWAY.memory
         self.reset()
 
@@ -68,7 +68,7 @@ class SwayingLoad(Monitor):
             return  # as before: nothing moves a load
         self._beta = fa / aa
         found = SWAY.gone if self.missing else SWAY.found
-        sways = abs(self._beta) > found * self._weight
+        sways = abs(self._beta) > found * self._mass
         sways &= abs(fa) > SWAY.explained * math.sqrt(ff * aa)
         self.missing = abs(self._beta) if sways else 0.0
 

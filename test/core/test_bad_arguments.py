@@ -22,17 +22,6 @@ def refused(call, message: str) -> None:
         call()
 
 
-@pytest.fixture(scope="module")
-def node():
-    return random_node("go2", "forward", "coulomb", "stance", 14)
-
-
-@pytest.fixture
-def arrival(node):
-    state = node.problem.state
-    return _core.ActionArrival(state, state.zero(), np.eye(node.problem.ndx))
-
-
 def contact(joint: int, foot: int = 0) -> "_core.ContactPoint":
     point = _core.ContactPoint()
     point.name, point.joint, point.foot, point.radius = "tip", joint, foot, 0.02

@@ -11,20 +11,8 @@ import pinocchio as pin
 import pytest
 from core.test_bad_arguments import FEW, MANY, contact, refused
 from helpers.models import robot
-from helpers.nodes import random_node
 
 from prime_estimation import _core
-
-
-@pytest.fixture(scope="module")
-def node():
-    return random_node("go2", "forward", "coulomb", "stance", 14)
-
-
-@pytest.fixture
-def arrival(node):
-    state = node.problem.state
-    return _core.ActionArrival(state, state.zero(), np.eye(node.problem.ndx))
 
 
 def test_data_of_other_sensors_and_contacts(node):
