@@ -13,7 +13,7 @@ from ..mhe.problem import Problem
 from ..mhe.situation import Situation
 from ..mhe.window import Window
 from ..sensors.imu import vertical
-from ..types import SensorHealth
+from ..types import Measurement, SensorHealth
 from .monitor import Monitor
 
 
@@ -41,14 +41,20 @@ class SwayingLoad(Monitor):
     def reset(self) -> None:
         """Forget everything."""
         self.missing, self._seen, self._beta = 0.0, 0, 0.0
+        self._commanded = False
         self._means = np.zeros(9)  # of f and a (3,) each, f^2, f a, a^2
+
+    def assess(self, m: Measurement, window: Window | None, situation: Situation) -> Situation:
+        """Whether torques are those that were commanded: drives make others of them."""
+        self._commanded = m.torque_commanded
+        return situation
 
     def judge(self, window: Window, situation: Situation) -> str:
         """Look at a smoothed node of a robot that nobody holds or pushes."""
         aside = situation.suspended or situation.contradicted or situation.inertia_held
-        pushed = situation.pushed or situation.leaning
+        aside |= situation.pushed or situation.leaning or self._commanded
         k = -SMOOTHED.nodes
-        if not self.problem.floating or aside or pushed or not window.weighed(k):
+        if not self.problem.floating or aside or not window.weighed(k):
             return ""
         self._take(*_along_the_ground(window, k))
         if self._seen * self._gain >= 1.0:
