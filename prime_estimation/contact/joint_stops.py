@@ -11,11 +11,12 @@ from ..robot import Robot
 
 
 class JointStops:
-    """Tells which motors press their joint against its stop.
+    """Tells which joints their stop may hold, by their motors and their rest.
 
-    A stop takes any part of such a torque, so that what its motor reads says no more than the sign
-    of what the links get: a leg that is stretched to the stop of its knee would seem to carry many
-    times its load. A joint that is far beyond its range has a stop elsewhere.
+    A stop takes any part of a torque that presses against it, so that what the motor reads says no
+    more than the sign of what the links get: a leg that is stretched to the stop of its knee would
+    seem to carry many times its load. It also takes a load that is more than the motor holds, of a
+    joint that rests at its end. A joint that is far beyond its range has a stop elsewhere.
 
     Args:
         robot: ranges of its joints.
@@ -26,6 +27,23 @@ class JointStops:
         lower, upper = robot.joint_range
         self._below = lower - UNMODELLED.beyond, lower + near
         self._above = upper - near, upper + UNMODELLED.beyond
+
+    def holding(
+        self, position: np.ndarray, torque: np.ndarray, rate: np.ndarray | None
+    ) -> np.ndarray:
+        """(nj,) joints that their stop may hold: pressed by their motor, or at rest.
+
+        Args:
+            position: (nj,) of the joints [rad].
+            torque: (nj,) of their motors [Nm].
+            rate: (nj,) of the joints [rad/s]; None: not known.
+        """
+        presses = self.pressed(position, torque)
+        if rate is None:
+            return presses
+        there = (position > self._above[0]) | (position < self._below[1])
+        inside = (position > self._below[0]) & (position < self._above[1])
+        return presses | (there & inside & (np.abs(rate) < UNMODELLED.at_rest))
 
     def pressed(self, position: np.ndarray, torque: np.ndarray) -> np.ndarray:
         """(nj,) joints that are pressed against their stop.

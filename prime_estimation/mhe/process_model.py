@@ -127,7 +127,7 @@ class ProcessModel:
         stddev = np.hypot(self.config.noise.joint_model, Torque.stddev(m, self.config.noise))
         if m.position is None:
             return stddev
-        return np.hypot(stddev, self.stops.pressed(m.position, m.torque) * m.torque)
+        return np.hypot(stddev, self.stops.holding(m.position, m.torque, m.velocity) * m.torque)
 
     def follow(self, given, before) -> None:
         """Say how the torque changes between two steps, where its readings come late or early.

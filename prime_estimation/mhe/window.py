@@ -273,15 +273,15 @@ class Window:
     def legs(self, k: int = -1) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
         """Soles [m], their rates [m/s], normal forces [N], upward force needed at running node k.
 
-        From the legs alone, by `LegForces.evaluate`; where a motor presses its joint against its
-        stop, with the torque that the window lets the stop take off. Read-only.
+        From the legs alone, by `LegForces.evaluate`; where a stop may hold a joint, with the torque
+        that the window lets it take off. Read-only.
         """
         if k not in self._legs:
             motion, torque = self.motion(k), self.torque(k)
             position = self.problem.robot.positions(motion[0])
-            pressed = self.problem.process.stops.pressed(position, torque)
-            if np.count_nonzero(pressed):
-                torque = torque + pressed * self.unexplained()[k][-self.problem.nj :]
+            held = self.problem.process.stops.holding(position, torque, motion[1][-position.size :])
+            if np.count_nonzero(held):
+                torque = torque + held * self.unexplained()[k][-self.problem.nj :]
             self._legs[k] = self.problem.legs.evaluate(*motion, torque)
         return self._legs[k]
 

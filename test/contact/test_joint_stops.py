@@ -42,6 +42,35 @@ def test_a_motor_presses_its_joint_against_a_stop(robot, end, away, torque, pres
     np.testing.assert_array_equal(JointStops(robot).pressed(q, torques), expected)
 
 
+@pytest.mark.parametrize(
+    "end, away, rate, holding",
+    [
+        ("upper", 0.0, 0.02, True),
+        ("upper", 0.015, -0.02, True),  # stops yield
+        ("upper", -0.005, 0.02, True),
+        ("lower", 0.0, 0.0, True),
+        ("upper", 0.0, -0.3, False),  # leaving
+        ("upper", -0.02, 0.0, False),  # not there yet
+        ("upper", 0.2, 0.0, False),  # its stop is not where the URDF has it
+        ("upper", 0.0, None, False),  # no rate tells that it rests
+    ],
+)
+def test_a_stop_may_hold_a_joint_at_rest_whose_motor_draws_it_away(robot, end, away, rate, holding):
+    """What weighs on a trunk that leans on the stop of its waist is more than its motor holds."""
+    lower, upper = robot.joint_range
+    q, torques, rates = np.tile([0.0, 0.8, -1.5], 4), np.full(robot.nj, 5.0), np.zeros(robot.nj)
+    q[CALF] = {"lower": lower, "upper": upper}[end][CALF] + away
+    torques[CALF] = {"lower": 9.0, "upper": -9.0}[end]
+    rates[CALF] = 0.0 if rate is None else rate
+    stops, expected = JointStops(robot), np.zeros(robot.nj, bool)
+    expected[CALF] = holding
+    np.testing.assert_array_equal(
+        stops.holding(q, torques, None if rate is None else rates), expected
+    )
+    torques[CALF], rates[CALF] = -torques[CALF], 3.0  # pressed, it need not rest
+    assert stops.holding(q, torques, rates)[CALF] == stops.pressed(q, torques)[CALF]
+
+
 def test_how_near_is_near_may_be_said(robot):
     _, upper = robot.joint_range
     q = np.tile([0.0, 0.8, upper[CALF] - 0.02], 4)

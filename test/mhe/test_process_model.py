@@ -63,3 +63,16 @@ def test_a_stop_may_take_what_its_motor_presses():
     stddev = 1.0 / given.nominal_force[-robot.nj :]
     assert stddev[calf] == pytest.approx(np.hypot(20.0, stddev[calf + 3]))
     assert (np.delete(stddev, calf) < 1.0).all()
+
+
+def test_a_stop_may_hold_more_than_the_motor_that_draws_its_joint_away():
+    config = Config.load("go2")
+    problem = Problem(robot := Robot(config.robot), config)
+    given, (_, upper), calf = problem.node().input, robot.joint_range, 2
+    position, torque = np.tile([0.0, 0.8, -1.5], 4), np.full(robot.nj, -20.0)
+    position[calf] = upper[calf]
+    for rate, held in ((0.0, True), (0.3, False)):
+        m = Measurement(0, position, np.full(robot.nj, rate), None, torque=torque)
+        problem.process.complete(given, m)
+        stddev = 1.0 / given.nominal_force[-robot.nj :]
+        assert (stddev[calf] > 20.0) == held

@@ -37,6 +37,11 @@ class UnmodelledPolicy:
     at_stop: float = param(
         0.01, "and at which it is: closer, its motor says nothing of what its links get", "rad"
     )
+    at_rest: float = param(
+        0.1,
+        "rate of a joint at its stop below which the stop may hold more than its motor",
+        "rad/s",
+    )
     beyond: float = param(0.1, "beyond its limit, from which on its stop is elsewhere", "rad")
 
 
