@@ -129,7 +129,8 @@ def _too_little(usable: np.ndarray, together: float) -> str:
     gap = f"a gap of {1e3 * _GAP:g} ms"
     rest = f"of the {together:.1f} s that joint states and IMU have in common"
     if not usable.any():
-        return f"in none {rest} are they without {gap} for {2.0 * _EDGE:g} s: are messages lost, or seldom?"
+        longest = f"{2.0 * _EDGE:g} s: are messages lost, or seldom?"
+        return f"in none {rest} are they without {gap} for {longest}"
     seconds = usable.sum() * STEP
     return (
         f"{seconds:.1f} s {rest} are {_EDGE:g} s away from {gap}, an examination wants "
