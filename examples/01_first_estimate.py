@@ -13,7 +13,8 @@ from a_recording import arguments
 from prime_estimation import Config, Robot
 from prime_estimation.io.bag import BagReader
 from prime_estimation.recordings.pipeline import Pipeline
-from prime_estimation.recordings.samples import choose_topics, sensor_samples
+from prime_estimation.recordings.samples import sensor_samples
+from prime_estimation.recordings.topic_choice import choose_topics
 
 args = arguments(__doc__.splitlines()[0])
 config = Config.load(args.robot)

@@ -50,6 +50,9 @@ class InertiaGate:
     """
 
     def __init__(self, robot: Robot, bounds: Bounds = Bounds()):
+        if not (isinstance(robot, Robot) and isinstance(bounds, Bounds)):
+            what = f"got a {type(robot).__name__} and a {type(bounds).__name__}"
+            raise ConfigError(f"InertiaGate takes a Robot (Robot.load) and Bounds: {what}", robot)
         if (
             min(bounds.lowest_mass, bounds.mass_rate, bounds.com_shift) <= 0.0
             or bounds.highest_mass <= bounds.lowest_mass

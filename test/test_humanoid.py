@@ -17,7 +17,8 @@ from prime_estimation.estimator import Estimator
 from prime_estimation.io.bag import BagReader
 from prime_estimation.io.messages import MessageReader
 from prime_estimation.recordings.pipeline import Pipeline
-from prime_estimation.recordings.samples import choose_topics, sensor_samples
+from prime_estimation.recordings.samples import sensor_samples
+from prime_estimation.recordings.topic_choice import choose_topics
 from prime_estimation.robot import Robot
 from prime_estimation.types import ImuSample
 

@@ -163,34 +163,58 @@ def test_ellipsoid_has_the_inertia_it_was_made_from():
     assert ellipsoid(np.full(10, np.nan)) is None and ellipsoid(-rng.random(10)) is None
 
 
-def test_markers_follow_the_message():
+@pytest.fixture
+def markers():
+    """Function from bodies (link, mass, moments) to the markers that are sent of them."""
     from helpers.messages import random_message
 
     bus, got = Bus(), []
     me = InProcessTransport(bus, "me")
-    MarkersNode(InProcessTransport(bus, "markers"))
-    me.subscribe(
-        "/markers/inertia",
-        "visualization_msgs/msg/MarkerArray",
-        lambda m, _: got.append(m),
-        Qos.LATCHED,
-    )
-    message = random_message(
-        "prime_estimation_msgs/msg/InertialParameters", np.random.default_rng(0)
-    )
-    message.bodies = [
-        random_message("prime_estimation_msgs/msg/BodyInertia", np.random.default_rng(1))
-    ]
-    body = message.bodies[0]
-    body.link = "base"
-    body.inertia.m = 8.0
-    body.inertia.ixx = 0.03
-    body.inertia.iyy = 0.1
-    body.inertia.izz = 0.1
-    body.inertia.ixy = body.inertia.ixz = body.inertia.iyz = 0.0
-    me.publish(TOPIC, "prime_estimation_msgs/msg/InertialParameters", Qos.LATCHED)(message)
-    (marker,) = got[-1].markers
-    assert marker.header.frame_id == "base" and marker.pose.position.x == pytest.approx(
-        body.inertia.com.x
-    )
-    assert typestore().serialize_cdr(got[-1], "visualization_msgs/msg/MarkerArray")
+    MarkersNode(InProcessTransport(bus, "markers"), "robot1/")
+    kind = "visualization_msgs/msg/MarkerArray"
+    me.subscribe("/markers/inertia", kind, lambda m, _: got.append(m), Qos.LATCHED)
+    send = me.publish(TOPIC, "prime_estimation_msgs/msg/InertialParameters", Qos.LATCHED)
+    rng = np.random.default_rng(0)
+
+    def sent(*bodies):
+        message = random_message("prime_estimation_msgs/msg/InertialParameters", rng)
+        message.bodies = []
+        for link, mass, moments in bodies:
+            body = random_message("prime_estimation_msgs/msg/BodyInertia", rng)
+            body.link, body.inertia.m = link, mass
+            body.inertia.ixx, body.inertia.iyy, body.inertia.izz = moments
+            body.inertia.ixy = body.inertia.ixz = body.inertia.iyz = 0.0
+            message.bodies.append(body)
+        send(message)
+        assert typestore().serialize_cdr(got[-1], kind)
+        return message, got[-1].markers
+
+    return sent
+
+
+BOX = (0.03, 0.1, 0.1)  # kg m^2
+
+
+def test_markers_follow_the_message(markers):
+    message, (marker,) = markers(("base", 8.0, BOX))
+    assert marker.header.frame_id == "robot1/base" and marker.action == marker.ADD
+    assert marker.pose.position.x == pytest.approx(message.bodies[0].inertia.com.x)
+    assert min(marker.scale.x, marker.scale.y, marker.scale.z) > 0.0
+
+
+def test_markers_of_bodies_that_are_none_any_more_are_deleted(markers):
+    """RViz keeps the last marker of a number until it is told otherwise."""
+    base, hand = ("base", 8.0, BOX), ("hand", 1.0, BOX)
+    _, before = markers(base, hand)
+    impossible = (0.01, 0.1, 0.2)  # beyond the triangle inequality
+    for wrong in (("base", 8.0, impossible), ("base", 0.0, BOX), ("base", float("nan"), BOX)):
+        _, (gone, stays) = markers(wrong, hand)
+        assert gone.action == gone.DELETE and stays.action == stays.ADD
+        assert (gone.ns, gone.id) == (before[0].ns, before[0].id)
+        assert (stays.ns, stays.id) == (before[1].ns, before[1].id)
+    _, (back, _) = markers(base, hand)
+    assert back.action == back.ADD and back.scale.x == before[0].scale.x
+    _, (stays, gone) = markers(base)  # the hand is not estimated any more
+    assert stays.action == stays.ADD
+    assert gone.action == gone.DELETE and gone.id == before[1].id
+    assert len(markers(base)[1]) == 1

@@ -16,7 +16,8 @@ from ..errors import DataError, RobotError
 from ..io.bag import BagReader, named
 from ..recordings.pipeline import Intake
 from ..recordings.refusals import by_reason
-from ..recordings.samples import choose_topics, lowstate_reader, samples_between
+from ..recordings.samples import samples_between
+from ..recordings.topic_choice import choose_topics, lowstate_reader
 from ..robot import Robot
 from ..types import ImuSample, JointSample, Measurement, PoseSample
 from .preintegration import Preintegration, preintegrate

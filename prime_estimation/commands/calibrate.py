@@ -19,7 +19,7 @@ from .calibrate_window import calibrate_window
 from .calibration_tables import report, use_of
 from .console import add_progress_argument, interruptible, say
 from .offline import out_folder, write_results
-from .topics import add_span_arguments, add_topic_argument, topics_of
+from .topics import add_span_arguments, add_topic_argument, check_span, topics_of
 
 DESCRIPTION = """Calibrate what the URDF does not know of a machine, from recordings with motion
 capture: tips of the feet (leg length included) or ankles over soles, place of the IMU, body that
@@ -196,8 +196,7 @@ def _check_bags(args: argparse.Namespace) -> None:
     bags = [Path(b).resolve() for b in [*args.bags, *([args.held_out] if args.held_out else [])]]
     if args.workers is not None and (args.workers < 1 or args.scheduler):
         raise ConfigError("--workers is 1 or more, and goes without --scheduler", args.workers)
-    if not args.begin < args.end:
-        raise ConfigError(f"nothing lies between --from {args.begin:g} and --to {args.end:g}")
+    check_span(args)
     twice = next((str(bag) for bag in bags if bags.count(bag) > 1), None)
     if twice:
         raise ConfigError(f"{twice} was given twice", twice)

@@ -22,8 +22,8 @@ from .topics import add_topic_argument, topics_of
 DESCRIPTION = """Say what is installed, what works, and how to get what is missing; with --robot,
 how that robot is understood and which settings probably do not suit it; with --bag, what in a
 recording (10 s of motion and more) does not fit: delays, order of legs, signs, IMU axes, units,
-foot radius, weight, noise. Exit code 2 when the estimator cannot run, or the recording cannot be
-read."""
+foot radius, weight, noise. Exit code 2 when the estimator cannot run, or nothing can be told of
+the recording: it cannot be read, is too short, or has too many gaps."""
 EXAMPLES = [
     "prime doctor",
     "prime doctor --robot my_robot.yaml",

@@ -13,6 +13,8 @@ from ..config.parameters import Config
 from ..doctor import Examination, examine
 from ..doctor.finding import FACT, FAULT, HINT, UNKNOWN, Finding
 from ..doctor.recording import read_recording
+from ..errors import DataError
+from ..io.json_text import json_text
 from ..robot import Robot
 from .console import progress_bar
 
@@ -21,7 +23,11 @@ _ORDER = (FAULT, HINT, FACT, UNKNOWN)
 
 
 def examine_bag(args: argparse.Namespace, topics: Mapping[str, str]) -> dict:
-    """Examine the bag of the arguments, print what was found, worst first."""
+    """Examine the bag of the arguments, print what was found, worst first.
+
+    Raises:
+        DataError: it is too short, or has too many gaps, for anything to be told.
+    """
     config = Config.load(args.robot, args.config)
     robot = Robot(config.robot)
     with progress_bar(args, "examine") as progress:
@@ -35,18 +41,23 @@ def examine_bag(args: argparse.Namespace, topics: Mapping[str, str]) -> dict:
     if changes:
         text = yaml.safe_dump(changes, sort_keys=False, default_flow_style=None).rstrip()
         lines += ["changes for --config that suit this recording better:", text]
-    count = len(examination.faults)
-    lines.append(f"{counted(examination)} {recording.seconds:.1f} s of {args.bag}")
+    if not examination.void:
+        lines.append(f"{counted(examination)} {recording.seconds:.1f} s of {args.bag}")
     if not args.json:
         print("\n".join(lines))  # as it is: a console would fold long lines
-    return {
+    result = {
         "bag": str(args.bag),
         "robot": robot.name,
         "seconds": recording.seconds,
-        "faults": count,
+        "faults": len(examination.faults),
         "findings": [finding.to_dict() for finding in examination.findings],
         "proposal": changes,
     }
+    if examination.void:
+        if args.json:  # what was found stands, although it is no examination
+            print(json_text(result))
+        raise DataError(examination.void, args.bag)
+    return result
 
 
 def counted(examination: Examination) -> str:

@@ -19,7 +19,7 @@ from ..identify.single import STEP, Run, identify_run
 from ..io.bag import named
 from ..robot import Robot
 from .console import add_progress_argument
-from .topics import add_span_arguments, add_topic_argument, topics_of
+from .topics import add_span_arguments, add_topic_argument, check_span, topics_of
 
 
 def add_offline_arguments(parser: argparse.ArgumentParser) -> None:
@@ -53,12 +53,7 @@ def live_config(args: argparse.Namespace, links: list[str] | None = None) -> Con
 
 def offline_config(args: argparse.Namespace, links: list[str] | None = None) -> Config:
     """`live_config` with the command line's step, of the estimate of a whole recording."""
-    if not args.begin < args.end:
-        raise ConfigError(
-            f"nothing lies between --from {args.begin:g} and --to {args.end:g}; the first must be "
-            "smaller",
-            (args.begin, args.end),
-        )
+    check_span(args)
     step = {"estimator": {"step": args.step}}
     return live_config(args, links).updated(step, "command line")
 

@@ -9,6 +9,7 @@ import argparse
 from ..identify.reconstruct import motion, write_mcap, write_npz
 from ..identify.residuals import residuals
 from ..io.bag import keep_input
+from ..io.made_folders import none_left_empty
 from ..robot import Robot
 from .console import interruptible, progress_bar, say, say_counts, table, warn
 from .offline import add_offline_arguments, estimate_run, offline_config, out_folder
@@ -37,10 +38,12 @@ def run(args: argparse.Namespace) -> dict:
     robot = Robot(config.robot)
     with progress_bar(args, "reconstruct") as progress, interruptible() as stop:
         found = estimate_run(args, args.bag, robot, config, lambda f: progress(0.8 * f), stop)
-        out.mkdir(parents=True, exist_ok=True)
         arrays = motion(found)
-        write_npz(out / "motion.npz", found, arrays)
-        nodes = write_mcap(out / "motion.mcap", found, arrays, lambda f: progress(0.8 + 0.2 * f))
+        with none_left_empty(out):
+            out.mkdir(parents=True, exist_ok=True)
+            write_npz(out / "motion.npz", found, arrays)
+            told = out / "motion.mcap"
+            nodes = write_mcap(told, found, arrays, lambda f: progress(0.8 + 0.2 * f))
     for notice in found.notices:
         warn(notice)
     fit = residuals(found.result.window).to_dict()

@@ -14,6 +14,7 @@ from ..config.parameters import Config
 from ..errors import ConfigError, DataError
 from ..evaluation.scores import evaluate
 from ..io.bag import BagReader, named
+from ..io.made_folders import none_left_empty
 from ..io.messages import LOCKED_MOVED
 from ..io.topics import ROLES
 from ..io.trajectory import RunFolder
@@ -73,7 +74,8 @@ def run(args: argparse.Namespace) -> dict:
     args.bag = _where_it_lies(args.bag)
     out, without = _out(args), _without(args.without)
     folder: list[RunFolder] = []
-    with ExitStack() as unless_completed:
+    # the bag makes the folder in which the run's is made: they go in the other order
+    with none_left_empty(out.parent), ExitStack() as unless_completed:
 
         def keep(estimate) -> None:
             if not folder:  # a run that never estimates anything leaves no folder

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from ..config.parameters import Config
 from ..errors import ConfigError, DataError
+from ..io.made_folders import none_left_empty
 from ..nodes.run_node import default_name, stop_on_signals
 from ..robot import Robot
 from ..transport.base import Transport, check_name
@@ -101,8 +102,10 @@ def run(args: argparse.Namespace) -> dict:
     _check_unused(args)
     targets = _targets(args)
     configs = _configs(args, len(targets))
-    cut = _cut(args) if args.record else None
     with ExitStack() as stack:
+        if args.record:  # whose folder is made now, and the recording minutes later
+            stack.enter_context(none_left_empty(Path(args.record).parent))
+        cut = _cut(args) if args.record else None
         sources = _sources(args, targets, configs, stack)
         friction = [config.estimator.friction for config in configs]
         page = ViewPage(sources, friction, args.host, args.port, args.spacing)

@@ -34,6 +34,8 @@ from .finding import FAULT, UNKNOWN, Finding
 from .recording import Recording
 from .signals import signals_of
 
+_SIGNALS = "signals"  # finding that no motion could be looked at
+
 CHECKS: tuple[Callable[[Case], Verdict], ...] = (
     presence.examine,
     timing.examine,
@@ -70,6 +72,16 @@ class Examination:
         """Findings that make estimates wrong."""
         return [f for f in self.findings if f.severity == FAULT]
 
+    @property
+    def void(self) -> str:
+        """Why nothing was examined that could be wrong; empty where something was, or a fault is.
+
+        Without joint states and IMU at the same times there is no motion to compare them by: that
+        no check found a fault then says nothing.
+        """
+        reason = next((f.text for f in self.findings if f.name == _SIGNALS), "")
+        return "" if self.faults else reason
+
 
 def examine(
     recording: Recording,
@@ -92,7 +104,7 @@ def examine(
         signals = signals_of(recording, robot)
     except DataError as error:
         signals = None
-        findings.append(Finding("signals", UNKNOWN, str(error)))
+        findings.append(Finding(_SIGNALS, UNKNOWN, str(error)))
     case = Case(recording, robot, config, signals)
     for number, check in enumerate(checks):
         case, found = check(case)

@@ -14,7 +14,8 @@ from ..errors import DataError
 from ..io.bag import BagReader
 from ..io.messages import MessageReader, stamp_ns
 from ..recordings.refusals import by_reason
-from ..recordings.samples import choose_topics, lowstate_reader, sensor_samples
+from ..recordings.samples import sensor_samples
+from ..recordings.topic_choice import choose_topics, lowstate_reader
 from ..robot import Robot
 from ..types import CommandSample, ImuSample, JointSample, PoseSample
 

@@ -78,7 +78,7 @@ def signals_of(recording: Recording, robot: Robot) -> Signals:
     """Signals of a recording.
 
     Raises:
-        DataError: joint states and IMU have less than `SHORTEST` seconds in common.
+        DataError: joint states and IMU have less than `SHORTEST` usable seconds in common.
     """
     joints, imu = recording.get("joint_states"), recording.get("imu")
     needed = [joints] + ([imu] if robot.imu_joint is not None and imu is not None else [])
@@ -100,12 +100,7 @@ def signals_of(recording: Recording, robot: Robot) -> Signals:
         )
     usable = np.logical_and.reduce([_covered(s, t) for s in needed])
     if usable.sum() * STEP < SHORTEST:
-        seconds = usable.sum() * STEP
-        raise DataError(
-            f"{recording.path}: joint states and IMU have {seconds:.1f} s without gaps in common, "
-            f"an examination wants {SHORTEST:g} s and better 10",
-            recording.path,
-        )
+        raise DataError(f"{recording.path}: {_too_little(usable, end - begin)}", recording.path)
     position = smooth(_on_grid(joints, "position", t, robot.turning))
     if "velocity" in joints.values:
         velocity = smooth(_on_grid(joints, "velocity", t))
@@ -120,6 +115,26 @@ def signals_of(recording: Recording, robot: Robot) -> Signals:
         _torque(recording, robot, t),
         **_imu(imu, t),
         standing=_standing(recording, robot, t),
+    )
+
+
+def _too_little(usable: np.ndarray, together: float) -> str:
+    """Why there are too few usable grid points, of an overlap of joint states and IMU [s]."""
+    if together < SHORTEST + 2.0 * _EDGE:
+        least = f"{SHORTEST + 2.0 * _EDGE:g} s"
+        return (
+            f"joint states and IMU have {together:.2g} s in common, an examination wants {least} "
+            "and better 10: give a longer recording"
+        )
+    gap = f"a gap of {1e3 * _GAP:g} ms"
+    rest = f"of the {together:.1f} s that joint states and IMU have in common"
+    if not usable.any():
+        longest = f"{2.0 * _EDGE:g} s: are messages lost, or seldom?"
+        return f"in none {rest} are they without {gap} for {longest}"
+    seconds = usable.sum() * STEP
+    return (
+        f"{seconds:.1f} s {rest} are {_EDGE:g} s away from {gap}, an examination wants "
+        f"{SHORTEST:g} s and better 10: are messages lost, or seldom?"
     )
 
 

@@ -12,7 +12,8 @@ import numpy as np
 from ..errors import DataError
 from ..io.bag import BagReader
 from ..io.messages import MessageReader
-from ..recordings.samples import choose_topics, lowstate_reader, samples_between
+from ..recordings.samples import samples_between
+from ..recordings.topic_choice import choose_topics, lowstate_reader
 from ..robot import Robot
 from ..types import JointSample
 from .recording import JointRecording

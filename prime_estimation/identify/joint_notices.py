@@ -4,14 +4,18 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
-from ..mhe.joint_parameters import GAINS
+from ..mhe.joint_parameters import BY_NAME, GAINS
 from ..mhe.window import Window
-from .joints import JointPosterior
+from .joints import UNKNOWN_GAIN, JointPosterior
 
 STILL = 0.01  # rad, range of a joint that does not move: within backlash and creep of a stance
 NOTABLE = 2e-3  # s, lead of dry friction
+# logarithm of a gain: three deviations of what is assumed of motors, their mean and each of them
+PLAUSIBLE = 3.0 * math.hypot(UNKNOWN_GAIN, BY_NAME[GAINS].stddev)
 HEAVY = 0.005  # deviation of the mean of all gains: below, it does not matter to the mass
 
 
@@ -24,8 +28,9 @@ def still_joints(window: Window) -> tuple[str, ...]:
 
 
 def joint_notices(joints: JointPosterior) -> list[str]:
-    """Lines on joints that do not move, what was not told, gains without a tare, and friction."""
-    return [*_still(joints), *_untold(joints), *_without_tare(joints), *_lead(joints)]
+    """Lines on joints that do not move, what was not told or cannot be, gains, and friction."""
+    about_gains = [*_implausible(joints), *_without_tare(joints)]
+    return [*_still(joints), *_untold(joints), *about_gains, *_lead(joints)]
 
 
 def _still(joints: JointPosterior) -> list[str]:
@@ -46,6 +51,18 @@ def _untold(joints: JointPosterior) -> list[str]:
             what = f"{block.declaration.label}{which}"
             out.append(f"the motion tells no more of the {what} than was known: it is kept")
     return out
+
+
+def _implausible(joints: JointPosterior) -> list[str]:
+    """Gains that no motors have; they are kept, for what the torques lack has to be somewhere."""
+    found = [q for b in joints.blocks if b.name == GAINS for q in joints.of_block(b)]
+    wrong = [q for q in found if q.observable and abs(q.value) > PLAUSIBLE]
+    if not wrong:
+        return []
+    told = ", ".join(f"{q.label} ({100.0 * math.expm1(q.value):+.0f} %)" for q in wrong)
+    low, high = (100.0 * math.expm1(sign * PLAUSIBLE) for sign in (-1.0, 1.0))
+    what = f"torque gain of {told} is beyond what motors differ by ({low:.0f} to {high:+.0f} %)"
+    return [f"{what}: are the known mass, the torques and the robot right?"]
 
 
 def _without_tare(joints: JointPosterior) -> list[str]:

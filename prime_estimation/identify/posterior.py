@@ -132,15 +132,22 @@ class Posterior:
             (np.outer(s, s) for s in shifts), np.zeros((10, 10))
         )
 
-    def total_mass_stddev(self) -> float:
-        """Standard deviation of the mass of all links together [kg], systematic part included."""
+    def total_mass_variance(self) -> float:
+        """Variance of the mass of all links together [kg^2], statistical part.
+
+        Links that are told from each other badly have masses that vary against each other: their
+        sum is known better than each of them.
+        """
         by_theta = np.zeros(len(self.theta))
         for link in self.links:
             rows = self._rows(link)
             by_theta[rows] = from_theta(self.theta[rows], self.manifold)[1][0]
-        statistical = by_theta @ self.covariance @ by_theta
+        return float(max(by_theta @ self.covariance @ by_theta, 0.0))
+
+    def total_mass_stddev(self) -> float:
+        """Standard deviation of the mass of all links together [kg], systematic part included."""
         systematic = sum(float(shift[::10].sum()) ** 2 for shift in self.budget.values())
-        return float(np.sqrt(max(statistical, 0.0) + systematic))
+        return float(np.sqrt(self.total_mass_variance() + systematic))
 
     def prior_psi(self, link: str) -> tuple[np.ndarray, np.ndarray]:
         """Prior of (mass, com, tensor about the com): mean (10,) and covariance (10, 10)."""

@@ -83,9 +83,9 @@ def tare(run: Run, known_mass: float) -> Tare:
             "known; no torque scale explains that",
             known_mass,
         )
-    statistical = np.sqrt(sum(posterior.pi_covariance(n)[0, 0] for n in posterior.links))
     alone = {c: v for c, v in shifts.items() if not c.startswith("torque scale of")}
-    stddev = float(np.sqrt(statistical**2 + sum(v**2 for v in alone.values())) / response)
+    variance = posterior.total_mass_variance() + sum(v**2 for v in alone.values())
+    stddev = float(np.sqrt(variance) / response)
     return Tare(
         float(old * (1.0 + change)),
         stddev,

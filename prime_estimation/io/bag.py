@@ -17,6 +17,7 @@ from pathlib import Path
 from rosbags.rosbag2 import CompressionFormat, CompressionMode, StoragePlugin, Writer
 
 from ..errors import DataError
+from .made_folders import missing_folders, remove_empty
 from .opening import one_line, open_sources, typestore_of
 from .salvage import unpacked
 from .topics import Topic, describe_topics
@@ -166,6 +167,7 @@ class BagWriter:
             raise DataError(f"cannot write {self.path}: {there} is no folder", self.path)
         self._store = typestore()
         self._connections: dict[str, object] = {}
+        self._made = missing_folders(self.path.parent)
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             # rosbags writes a folder; the file is taken out of it at the end, in one atomic step
@@ -214,12 +216,16 @@ class BagWriter:
         except OSError as error:
             raise DataError(f"cannot write {self.path}: {error.strerror}", self.path) from error
         finally:
-            self._folder.cleanup()
+            self._clean_up()
 
     def abort(self) -> None:
-        """Throw away what was written."""
+        """Throw away what was written, and the folders that were made for it."""
         self._writer.abort()
+        self._clean_up()
+
+    def _clean_up(self) -> None:
         self._folder.cleanup()
+        remove_empty(self._made)
 
     def __enter__(self) -> "BagWriter":
         return self

@@ -22,6 +22,7 @@ import yaml
 from ..errors import DataError
 from ..types import Estimate
 from .json_text import json_text
+from .made_folders import missing_folders, remove_empty
 
 _PACKAGES = (
     "prime_estimation",
@@ -48,6 +49,7 @@ class RunFolder:
     """
 
     def __init__(self, parent: str | Path, name: str):
+        self._made = missing_folders(Path(parent))
         base = Path(parent) / f"{datetime.now():%Y%m%d-%H%M%S}_{name}"
         try:
             self.path = _fresh_folder(base)
@@ -67,13 +69,14 @@ class RunFolder:
             raise
 
     def discard(self) -> None:
-        """Remove the folder; `latest` points to the one before it again."""
+        """Remove the folder, and those made for it; `latest` points to the one before it again."""
         shutil.rmtree(self.path)
         link = self.path.parent / "latest"
         if link.is_symlink() and not link.exists():
             link.unlink()
             if self._before is not None and self._before.is_dir():
                 _point_latest_to(self._before)
+        remove_empty(self._made)
 
     def add_pose(self, estimate: Estimate) -> None:
         """Append the pose of an estimate to the trajectory."""

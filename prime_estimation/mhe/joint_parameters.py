@@ -248,13 +248,16 @@ def _shared(d: Declaration, names: list[str]) -> tuple[list[str], list[int]]:
 
 
 def _check_stddev(robot: Robot) -> None:
-    """Keys are a kind, or kind/label."""
+    """Keys are a kind, or kind/label; deviations are not negative."""
     labels = {*joint_types(robot.joint_names)[0], *robot.joint_names, COMMON}
-    for key in robot.config.joint_stddev:
+    for key, stddev in robot.config.joint_stddev.items():
         kind, _, label = key.partition("/")
         if kind not in BY_NAME or (label and label not in labels):
             what = f"joint_stddev names '{key}'; a key is one of {', '.join(BY_NAME)}"
             raise RobotError(f"{robot.name}: {what}, or with /joint or /joint type behind it", key)
+        if stddev < 0.0:
+            what = f"joint_stddev of '{key}' is {stddev:g}"
+            raise RobotError(f"{robot.name}: {what}; give 0 or more", key)
 
 
 def _nominal(robot: Robot, d: Declaration) -> np.ndarray:

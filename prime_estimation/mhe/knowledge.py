@@ -10,6 +10,7 @@ import numpy as np
 
 from .hold import Hold
 from .kept import Kept, square_root
+from .prior import replace_prior
 from .window import Window
 
 HELD_STDDEV = 1e-6  # of inertial coordinates theta that are held
@@ -68,7 +69,7 @@ def renew(
     spread[:] = stddev
     change = mean - problem.parameter(arrival.reference, name)[elements]
     rows, columns = np.zeros((len(elements), problem.ndx)), [first + int(i) for i in elements]
-    arrival.replace_prior(columns, rows, spread, change)
+    replace_prior(arrival, columns, rows, spread, change)
     value = problem.parameter(window.xs[0], name)
     away = (value[elements] - mean).tolist()
     if any(abs(a) > UNMOVED * s for a, s in zip(away, spread.tolist())):
@@ -108,7 +109,7 @@ def _take_as_known(window: Window, across: np.ndarray, value: np.ndarray) -> Non
     rows, n = np.zeros((len(indices), problem.ndx)), len(indices)
     rows[:, columns] = np.eye(n) - across
     change = across @ (value - problem.parameter(arrival.reference, "theta"))
-    arrival.replace_prior(indices, rows, np.full(n, HELD_STDDEV), change)
+    replace_prior(arrival, indices, rows, np.full(n, HELD_STDDEV), change)
     window.kept = None
 
 

@@ -16,6 +16,7 @@ from ..contact.points import idle_rows
 from ..sensors.imu import vertical
 from .kept import Kept
 from .place import Place
+from .prior import replace_prior
 from .problem import Problem
 
 
@@ -223,13 +224,17 @@ class Window:
             elements: n indices within it.
             rows: (n, ndx) dependence on the other variables; dx from the present estimate.
             value: (n,) mean at the present estimate.
-            stddev: (n,) standard deviation of the independent part.
+            stddev: (n,) standard deviation of the independent part, above 0.
+
+        Raises:
+            DataError: it is not above 0.
         """
         problem, reference = self.problem, self.arrival.reference
         first = int(problem.columns(name).start)
         change = value - problem.parameter(reference, name)[elements]
         change = change - rows @ problem.state.diff(reference, self.xs[0])
-        self.arrival.replace_prior([first + int(i) for i in elements], rows, stddev, change)
+        columns = [first + int(i) for i in elements]
+        replace_prior(self.arrival, columns, rows, stddev, change)
         block = problem.parameter(self.xs[0], name).copy()
         block[elements] = value
         self.set_parameter(name, block)

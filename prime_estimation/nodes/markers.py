@@ -20,7 +20,8 @@ _SURE, _UNSURE = (0.1, 0.6, 0.2), (0.7, 0.7, 0.7)
 class MarkersNode:
     """In `/prime/inertial_parameters`, out `~/inertia` (visualization_msgs/MarkerArray).
 
-    Green when observable, grey when not.
+    Green when observable, grey when not. A body whose inertia is that of no physical body, or that
+    is estimated no more, has its marker deleted: RViz would show its last one for ever.
 
     Args:
         transport: where topics live.
@@ -32,6 +33,7 @@ class MarkersNode:
         self._send = transport.publish(
             "~/inertia", "visualization_msgs/msg/MarkerArray", Qos.LATCHED
         )
+        self._count = 0  # bodies of the message before
         transport.subscribe(TOPIC, TYPE, self._on_message, Qos.LATCHED)
 
     def start(self) -> None:
@@ -41,45 +43,49 @@ class MarkersNode:
         """Nothing to end."""
 
     def _on_message(self, message, _arrival_ns: int) -> None:
-        markers = [
-            m
-            for k, body in enumerate(message.bodies)
-            for m in self._marker(message.header, k, body)
-        ]
+        header, bodies = message.header, message.bodies
+        markers = [self._marker(header, k, body) for k, body in enumerate(bodies)]
+        gone = range(len(bodies), self._count)
+        markers += [self._deleted(header, k, self._prefix) for k in gone]
+        self._count = len(bodies)
         self._send(self._make("visualization_msgs/msg/MarkerArray")(markers=markers))
 
-    def _marker(self, header, number: int, body) -> list:
-        axes = ellipsoid(inertia_parameters(body.inertia))
-        if axes is None:
-            return []
-        centre, quaternion, size = axes
+    def _marker(self, header, number: int, body):
+        """Marker of a body: its ellipsoid, or that there is none any more."""
+        frame = self._prefix + body.link
+        shape = ellipsoid(inertia_parameters(body.inertia))
+        if shape is None:
+            return self._deleted(header, number, frame)
+        color = _SURE if body.observable else _UNSURE
+        return self._filled(header, number, frame, *shape, color, "ADD")
+
+    def _deleted(self, header, number: int, frame: str):
+        """Marker that takes the one of this number away; RViz looks at nothing else in it."""
+        centre, quaternion, size = np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0]), np.zeros(3)
+        return self._filled(header, number, frame, centre, quaternion, size, _UNSURE, "DELETE")
+
+    def _filled(self, header, number, frame, centre, quaternion, size, color, action: str):
+        """Sphere with semi-axes `size` [m]; `action`: the constant of visualization_msgs/Marker."""
         make, kind = self._make, self._make("visualization_msgs/msg/Marker")
         vector, point = make("geometry_msgs/msg/Vector3"), make("geometry_msgs/msg/Point")
-        color = make("std_msgs/msg/ColorRGBA")
-        red, green, blue = _SURE if body.observable else _UNSURE
+        red, green, blue = color
         x, y, z, w = (float(v) for v in quaternion)
         pose = make("geometry_msgs/msg/Pose")(
             position=point(x=float(centre[0]), y=float(centre[1]), z=float(centre[2])),
             orientation=make("geometry_msgs/msg/Quaternion")(x=x, y=y, z=z, w=w),
         )
-        return [
-            kind(
-                header=make("std_msgs/msg/Header")(
-                    stamp=header.stamp, frame_id=self._prefix + body.link
-                ),
-                ns="inertia",
-                id=number,
-                type=kind.SPHERE,
-                action=kind.ADD,
-                pose=pose,
-                scale=vector(
-                    x=float(2.0 * size[0]), y=float(2.0 * size[1]), z=float(2.0 * size[2])
-                ),
-                color=color(r=red, g=green, b=blue, a=0.4),
-                frame_locked=True,
-                **_unused_fields(make, header),
-            )
-        ]
+        return kind(
+            header=make("std_msgs/msg/Header")(stamp=header.stamp, frame_id=frame),
+            ns="inertia",
+            id=number,
+            type=kind.SPHERE,
+            action=getattr(kind, action),
+            pose=pose,
+            scale=vector(x=float(2.0 * size[0]), y=float(2.0 * size[1]), z=float(2.0 * size[2])),
+            color=make("std_msgs/msg/ColorRGBA")(r=red, g=green, b=blue, a=0.4),
+            frame_locked=True,
+            **_unused_fields(make, header),
+        )
 
 
 def _unused_fields(make, header) -> dict:

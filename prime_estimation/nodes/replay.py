@@ -20,7 +20,7 @@ from ..io.topics import LOWSTATE, ROLES, describe_topics, find_sensor_topics
 from ..io.typestore import typestore
 from ..io.unitree import ROLES_IN_LOWSTATE, LowStateReader
 from ..io.unitree_commands import motor_commands
-from ..recordings.samples import imu_beside_lowstate, lowstate_reader
+from ..recordings.topic_choice import imu_beside_lowstate, lowstate_reader
 from ..transport.base import Qos, Transport
 from .restamp import Converter, clock, restamp
 

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import replace
 from numbers import Real
 from pathlib import Path
@@ -25,7 +24,7 @@ def configuration(robot: str | Robot, changes: str | Path | Config | None) -> Co
     """That of a robot, with changes; of a Robot that of its file, or what has its name.
 
     Raises:
-        ConfigError: a whole Config is that of another robot.
+        ConfigError: a whole Config is that of another robot, or the changes are no file.
     """
     if isinstance(changes, Config):
         of = changes.robot.name
@@ -37,7 +36,12 @@ def configuration(robot: str | Robot, changes: str | Path | Config | None) -> Co
     known = robot.source or (robot.name if robot.name in built_in_robots() else "")
     config = Config.load(known) if known else Config()
     config = replace(config, robot=robot.config)
-    return config if changes is None else config.updated(read_yaml(Path(changes)), str(changes))
+    if changes is None:
+        return config
+    if not isinstance(changes, str | Path):
+        told = f"config is the path of a YAML file or a whole Config, got {changes!r:.60}"
+        raise ConfigError(told, changes)
+    return config.updated(read_yaml(Path(changes)), str(changes))
 
 
 def lowstate_reader(robot: Robot) -> LowStateReader | None:
@@ -46,17 +50,6 @@ def lowstate_reader(robot: Robot) -> LowStateReader | None:
         return LowStateReader(family_of(robot.name), typestore().types.__getitem__)
     except ConfigError:
         return None
-
-
-def sensor_names(sensors: Collection[str]) -> Collection[str]:
-    """Names of optional sensors.
-
-    Raises:
-        ConfigError: a text instead of a list of names.
-    """
-    if isinstance(sensors, str):
-        raise ConfigError(f"sensors must be a list of names: write sensors=['{sensors}']", sensors)
-    return sensors
 
 
 def largest_deviation(value: float) -> float:

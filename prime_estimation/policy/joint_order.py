@@ -11,6 +11,7 @@ import numpy as np
 from ..errors import ConfigError
 from ..io.unitree import family_of
 from ..robot import Robot
+from ..sensors.choice import texts
 from .arguments import numbers
 
 # joints of one leg after the other, as they stand in the URDF or MJCF
@@ -34,7 +35,9 @@ class JointArrays:
     """
 
     def __init__(self, robot: Robot, order: str | Sequence[str] = "pinocchio"):
-        self.names = joint_order(robot, order) if isinstance(order, str) else tuple(order)
+        expected = f"joints must be {', '.join(FRAMEWORKS)}, or a list of the names of the joints"
+        named = isinstance(order, str)
+        self.names = joint_order(robot, order) if named else texts(order, expected)
         known, given = set(robot.joint_names), set(self.names)
         if known != given or len(self.names) != robot.nj:
             wrong = ", ".join(sorted(known ^ given)) or "a joint is named twice"

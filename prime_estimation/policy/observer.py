@@ -19,6 +19,7 @@ from ..io.unitree import family_of
 from ..nodes.solver_thread import SolverThread
 from ..recordings.pipeline import Intake, Node
 from ..robot import Robot
+from ..sensors.choice import sensor_names, switch
 from ..sensors.joint_targets import NAME as TARGETS
 from ..sensors.joint_targets import TargetSample
 from ..types import CommandSample, Estimate, ImuSample, JointSample, Sample
@@ -29,7 +30,6 @@ from .arguments import (
     largest_deviation,
     lowstate_reader,
     numbers,
-    sensor_names,
 )
 from .base_state import BaseState, Joints, base_state, no_state
 from .contradictions import Contradictions
@@ -63,7 +63,8 @@ class StateObserver:
 
     Raises:
         RobotError: the robot has a fixed base, or no IMU.
-        ConfigError: unknown joint order or sensor, or `largest_stddev` out of range.
+        ConfigError: unknown joint order or sensor, `largest_stddev` out of range, or an argument of
+            another type.
     """
 
     def __init__(
@@ -77,6 +78,7 @@ class StateObserver:
         threaded: bool = True,
         largest_stddev: float = LARGEST_STDDEV,
     ):
+        mocap, threaded = switch(mocap, "mocap"), switch(threaded, "threaded")
         config = configuration(robot, config)
         self.robot = robot if isinstance(robot, Robot) else Robot(config.robot)
         if not self.robot.config.floating_base or self.robot.imu_joint is None:

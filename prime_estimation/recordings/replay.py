@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Replay: bag -> pipeline -> messages -> bag.
-
-Data time only, so that it repeats bit for bit.
-"""
+"""Replay: bag -> pipeline -> messages -> bag, in data time only: it repeats bit for bit."""
 
 from __future__ import annotations
 
@@ -21,7 +18,8 @@ from ..types import Estimate, ImuSample, Sample
 from .pipeline import Pipeline
 from .plausibility import Plausibility
 from .refusals import by_reason
-from .samples import choose_topics, lowstate_reader, optional_sensors, sensor_samples
+from .samples import sensor_samples
+from .topic_choice import choose_topics, lowstate_reader, optional_sensors
 
 PREFIX = "/prime/"
 # without a node for longer, odometry stops: a sample with a wrong stamp, or no joints any more

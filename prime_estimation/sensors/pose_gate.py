@@ -55,13 +55,18 @@ class PoseGate:
         self.reset()
 
     def reset(self) -> None:
-        """Forget what was seen: the window begins anew."""
+        """Forget what was seen: the window begins anew.
+
+        Counts of what was refused go on, and what explains them: distances covered by refused
+        poses. Poses in another unit may be why the window has to begin anew.
+        """
         self._near, self._following = 0, False
         self._apart: list[tuple[pin.SE3, pin.SE3]] = []  # estimates and poses that tell one motion
         self._error: np.ndarray | None = None
         self._fitted_ns: int | None = None
         self._apart_ns: int | None = None
         self._stuck.reset()
+        self._scale.begin_anew()
         self.moved: WorldMotion | None = None
 
     def passes(self, sample, window: SlidingWindow) -> bool:

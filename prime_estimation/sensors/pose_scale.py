@@ -25,6 +25,14 @@ class PoseScale:
         self._last: tuple[int, np.ndarray, np.ndarray] | None = None
         self._ways, self._steps = np.zeros(2), 0
 
+    def begin_anew(self) -> None:
+        """Keep the distances, but add none from here to the next pose.
+
+        An estimate that begins anew may be elsewhere: what is between two of them is no way that
+        the robot went.
+        """
+        self._last = None
+
     def take(self, stamp_ns: int, pose: np.ndarray, estimate: np.ndarray) -> None:
         """Add the position (3,) of a refused pose, and that of the estimate (3,) [m]."""
         if self._last is not None:

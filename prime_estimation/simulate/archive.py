@@ -15,6 +15,7 @@ from typing import Callable
 
 from ..config.parameters import Config, NoiseConfig
 from ..errors import DataError
+from ..io.made_folders import none_left_empty
 from ..robot import Robot
 from . import bag
 from .ground import Ground
@@ -70,16 +71,20 @@ def run(
     around = payload, terrain or Ground(), seed, start, progress, pushes
     recording = simulate(Robot(config.robot), motion, duration, *around)
     readings = read_sensors(recording, noise, faults)
-    try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        bag.write(out, recording, readings, noise)
-        params = _parameters(noise, faults)
-        drawn = {"run": out.name, "seed": seed, "params": params, "truth": readings.drawn}
-        (out / "noise.json").write_text(json.dumps(drawn, indent=1))
-        _beside(out).write_text(json.dumps(metadata(recording, out.name), indent=1))
-    except OSError as error:
-        shutil.rmtree(out, ignore_errors=True)
-        raise DataError(f"cannot write {out}: {error.strerror}", out) from error
+    params = _parameters(noise, faults)
+    drawn = {"run": out.name, "seed": seed, "params": params, "truth": readings.drawn}
+    with none_left_empty(out.parent):
+        try:
+            out.parent.mkdir(parents=True, exist_ok=True)
+            bag.write(out, recording, readings, noise)
+            (out / "noise.json").write_text(json.dumps(drawn, indent=1))
+            _beside(out).write_text(json.dumps(metadata(recording, out.name), indent=1))
+        except BaseException as error:  # Ctrl-C, too: half a recording would be taken for one
+            shutil.rmtree(out, ignore_errors=True)
+            _beside(out).unlink(missing_ok=True)
+            if not isinstance(error, OSError):
+                raise
+            raise DataError(f"cannot write {out}: {error.strerror}", out) from error
     return out
 
 

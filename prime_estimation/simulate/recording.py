@@ -172,8 +172,7 @@ def _walk(
 def _check_upright(step: Step, relative_height: float, time: float) -> None:
     upright = rotation(step.q[3:7])[2, 2]
     if relative_height < 0.4 or upright < 0.6:
-        raise SimulationError(
-            f"the robot fell at t = {time:.2f} s; try a lighter payload, lower bumps or another "
-            "motion",
-            step,
-        )
+        # the robot settles, and moves for `start`, before the time of the recording begins
+        when = f"at t = {time:.2f} s" if time >= 0.0 else f"{-time:.2f} s before the recording"
+        hint = "try a lighter payload, lower bumps or another motion"
+        raise SimulationError(f"the robot fell {when}; {hint}", step)

@@ -73,7 +73,7 @@ class RosTransport:
                 qos_profile(qos, _BATCH),
                 callback_group=self._hands_off,
                 event_callbacks=events,
-                qos_overriding_options=qos_overriding(),
+                qos_overriding_options=qos_overriding(name),
             )
         self._subscriptions.append(
             (subscription, lambda *heard: deliver(callback, heard, name, self.rejected))
@@ -85,12 +85,13 @@ class RosTransport:
 
     def publish(self, topic: str, type_name: str, qos: Qos = Qos.STATE) -> Callable[[object], None]:
         """Announce a topic; the returned function sends a message."""
-        with overridable(self.full(topic)):
+        name = self.full(topic)
+        with overridable(name):
             publisher = self._node.create_publisher(
                 interface(type_name),
                 topic,
                 qos_profile(qos, 10),
-                qos_overriding_options=qos_overriding(),
+                qos_overriding_options=qos_overriding(name),
             )
         self._entities.append((self._node.destroy_publisher, publisher))
         return publisher.publish

@@ -108,11 +108,22 @@ def qos_profile(intent: Qos, depth: int):
     )
 
 
-def qos_overriding():
-    """Options by which a user may override the quality of service of a topic."""
+def qos_overriding(topic: str):
+    """Options by which a user may override the quality of service of a topic.
+
+    Making its entity raises ConfigError where that cannot be one: rclpy takes any number for a
+    depth, and no message comes through a queue of less than none.
+    """
+    from rcl_interfaces.msg import SetParametersResult
     from rclpy.qos_overriding_options import QoSOverridingOptions
 
-    return QoSOverridingOptions.with_default_policies()
+    def check(profile) -> SetParametersResult:
+        if profile.depth < 0:
+            what = f"depth must be a number of messages, 0 or more, got {profile.depth}"
+            raise ConfigError(f"qos_overrides.{topic}: {what}", profile)
+        return SetParametersResult(successful=True)
+
+    return QoSOverridingOptions.with_default_policies(callback=check)
 
 
 @contextmanager

@@ -12,6 +12,7 @@ WALK = ("walk", "--headless", "--out", "out")
 REPLAY = ("replay", ".", "--robot", "go2", "--out", "out")
 CALIBRATE = ("calibrate", ".", "--robot", "go2", "--out", "out")
 VIEW = ("view", "out.mcap", "--robot", "go2")
+RECONSTRUCT = ("reconstruct", ".", "--robot", "go2", "--out", "out")
 IDENTIFY = ("identify", ".", "--robot", "go2", "--out", "out")
 
 
@@ -41,6 +42,13 @@ IDENTIFY = ("identify", ".", "--robot", "go2", "--out", "out")
         ((*REPLAY, "--topic", "imu="), "--topic: imu has no topic"),
         ((*LIVE, "--duration", "nan"), "--duration must be above 0 s"),
         ((*LIVE, "--seed", "-1"), "a seed must not be negative"),
+        ((*IDENTIFY, "--from", "-1"), "--from must not be negative, got -1: recordings begin at"),
+        ((*IDENTIFY, "--from", "2", "--to", "1"), "nothing lies between --from 2 and --to 1"),
+        ((*IDENTIFY, "--to", "-1"), "nothing lies between --from 0 and --to -1"),
+        ((*IDENTIFY, "--to", "nan"), "nothing lies between --from 0 and --to nan"),
+        ((*RECONSTRUCT, "--from", "-1"), "--from must not be negative, got -1"),
+        ((*CALIBRATE, "--from", "-1"), "--from must not be negative, got -1"),
+        ((*CALIBRATE, "--from", "5", "--to", "1"), "nothing lies between --from 5 and --to 1"),
         ((*CALIBRATE, "--oracle", "cholesky"), "--oracle is of --what noise"),
         ((*CALIBRATE, "--iterations", "3"), "--iterations is of --what noise"),
         ((*CALIBRATE, "--estimator", "window", "--oracle", "cholesky"), "--estimator kinematic"),

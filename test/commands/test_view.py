@@ -107,3 +107,11 @@ def test_bad_input_is_one_line(arguments, words, bag, capsys, monkeypatch):
     # what it says to people before it finds out is not for this test
     monkeypatch.setattr(view, "say", lambda *_: None)
     assert words in refused(*(a.format(bag=bag) for a in arguments), capsys=capsys)
+
+
+def test_no_folder_is_left_of_a_recording_that_was_not_made(tmp_path, capsys):
+    film = tmp_path / "films" / "x.html"
+    assert "absent.mcap" in refused(
+        "absent.mcap", "--robot", "go2", "--record", str(film), capsys=capsys
+    )
+    assert not any(tmp_path.iterdir())

@@ -2,6 +2,7 @@
 # Copyright (c) 2026, the prime_estimation developers
 """Delays, noise levels, scales and single checks with known answers."""
 
+import re
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -224,6 +225,31 @@ def test_whatever_never_changes_on_a_robot_that_moves(standing):
     bad = spoilt(still, "joint_states", lambda v: v.update(velocity=rates))
     (found,) = examine(bad, robot, Config.load("go2"), checks=[stuck.examine]).faults
     assert found.name == "joints.stuck" and len(found.evidence["joints"]) == 12
+
+
+def sparse(recording, keep):
+    """The recording with those readings of all streams whose time [s] is to be kept."""
+    streams = {name: s.at(np.flatnonzero(keep(s.stamps))) for name, s in recording.streams.items()}
+    return replace(recording, streams=streams)
+
+
+@pytest.mark.parametrize(
+    ("keep", "told"),
+    [
+        (lambda t: t < 0.2, "have 0.2 s in common, an examination wants 2.4 s and better 10"),
+        (lambda t: np.isclose(t % 0.1, 0.0), "in none of the 5.9 s .* for 0.4 s"),
+        (lambda t: (t % 1.0) < 0.7, "1.8 s of the 5.7 s .* are 0.2 s away from a gap of 50 ms"),
+    ],
+)
+def test_what_cannot_be_examined_says_why_and_is_not_without_fault(keep, told, standing):
+    robot, recording = standing
+    found = examined(robot, sparse(recording, keep))
+    assert re.search(told, found.void) and "0.0 s" not in found.void
+    assert not found.faults and not found.complete
+    assert not examined(robot, recording).void
+    # a fault is something that was told
+    no_imu = {"joint_states": sparse(recording, keep).streams["joint_states"]}
+    assert not examined(robot, replace(recording, streams=no_imu)).void
 
 
 def moved(recording, name: str, stamps: float, arrivals: float):

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -150,6 +151,24 @@ def test_gains_and_mass_without_a_tare_are_said_in_one_line():
     (line,) = joint_notices(posterior())
     assert line.startswith("no motion tells a common torque gain from mass (0.16 kg")
     assert not joint_notices(posterior().of_mass(16.0))
+
+
+def test_gains_that_no_motor_has_are_said_in_one_line():
+    """And kept: a third of the torque is missing somewhere."""
+    third = np.log(1.0 - 0.33)
+    tared = posterior().of_mass(16.0)
+    assert not joint_notices(replace(tared, mean=np.concatenate([[7.0], np.full(12, -0.3)])))
+    for value, told in ((third, "-33 %"), (-third, r"\+49 %")):
+        mean = np.concatenate([[7.0], [0.0, value], np.zeros(10)])
+        (line,) = joint_notices(wrong := replace(tared, mean=mean))
+        assert re.match(rf"torque gain of FL_thigh_joint \({told}\) is beyond what motors", line)
+        assert "(-27 to +37 %)" in line
+        assert [q.value for q in wrong.quantities()][1] == value
+    (line,) = joint_notices(replace(tared, mean=np.concatenate([[7.0], np.full(12, third)])))
+    assert line.count("(-33 %)") == 12
+    # the prior's value stands where the motion tells none
+    unseen = replace(tared, mean=mean, still=("FL_thigh_joint",))
+    assert all("beyond what motors" not in line for line in joint_notices(unseen))
 
 
 def test_a_joint_that_does_not_move_keeps_its_prior():

@@ -60,3 +60,7 @@ def test_a_run_that_ends_early_leaves_no_folder(reason, tmp_path):
     with pytest.raises(reason), after.if_completed():
         raise reason("that was it")
     assert not after.path.exists() and (tmp_path / "latest").resolve() == before.path.resolve()
+    first = RunFolder(tmp_path / "made" / "runs", "walk")
+    with pytest.raises(reason), first.if_completed():
+        raise reason("that was it")
+    assert not (tmp_path / "made").exists() and tmp_path.exists()

@@ -22,11 +22,11 @@ from prime_estimation.mhe.problem import Problem
 from prime_estimation.mhe.situation import Situation
 from prime_estimation.monitors.activity import ActivityMonitor
 from prime_estimation.recordings.pipeline import Pipeline
-from prime_estimation.recordings.samples import (
+from prime_estimation.recordings.samples import sensor_samples
+from prime_estimation.recordings.topic_choice import (
     choose_topics,
     lowstate_reader,
     optional_sensors,
-    sensor_samples,
 )
 from prime_estimation.robot import GRAVITY, Robot
 from prime_estimation.types import Activity, Measurement

@@ -21,7 +21,8 @@ from prime_estimation.monitors import stance_motion
 from prime_estimation.monitors.gyro_rest import GyroRest
 from prime_estimation.monitors.stance_motion import MOTION, StanceMotion
 from prime_estimation.recordings.pipeline import Pipeline
-from prime_estimation.recordings.samples import choose_topics, sensor_samples
+from prime_estimation.recordings.samples import sensor_samples
+from prime_estimation.recordings.topic_choice import choose_topics
 from prime_estimation.robot import GRAVITY, Robot
 
 

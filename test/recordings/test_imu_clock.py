@@ -15,7 +15,8 @@ from prime_estimation.io.bag import BagReader
 from prime_estimation.mhe.imu_mount import ImuMount
 from prime_estimation.recordings.imu_clock import ImuClock
 from prime_estimation.recordings.pipeline import Intake
-from prime_estimation.recordings.samples import choose_topics, sensor_samples
+from prime_estimation.recordings.samples import sensor_samples
+from prime_estimation.recordings.topic_choice import choose_topics
 from prime_estimation.robot import GRAVITY, Robot
 from prime_estimation.types import ImuSample, Measurement
 

@@ -5,23 +5,13 @@
 import argparse
 import os
 
-import numpy as np
 import pytest
-from helpers.messages import random_message
 
 from prime_estimation.commands.offline import out_folder
 from prime_estimation.config.parameters import Config
 from prime_estimation.errors import ConfigError, DataError
-from prime_estimation.io.bag import BagReader, BagWriter
-from prime_estimation.io.messages import MessageReader
-from prime_estimation.recordings.samples import (
-    choose_topics,
-    lowstate_reader,
-    measurements,
-    sensor_samples,
-)
+from prime_estimation.recordings.samples import measurements
 from prime_estimation.robot import Robot
-from prime_estimation.types import ImuSample
 
 
 def test_locked_joint_that_moves(recorded_runs):
@@ -51,34 +41,3 @@ def test_folder_in_which_nothing_can_be_made_whatever_permissions_say():
 
 def test_folder_that_can_be_made(tmp_path):
     assert out_folder(argparse.Namespace(out=str(tmp_path / "a" / "b"))) == tmp_path / "a" / "b"
-
-
-def test_the_imu_of_the_torso_beside_lowstate(tmp_path):
-    config = Config.load("g1").updated({"robot": {"imu_frame": "imu_in_torso"}})
-    robot, random, states = Robot(config.robot), np.random.default_rng(0), []
-
-    def written(name: str, *topics: str):
-        with BagWriter(tmp_path / name) as writer:
-            for k in range(5):
-                low = random_message("unitree_hg/msg/LowState", random)
-                low.mode_pr, low.tick = 0, 1000 + 2 * k
-                writer.write("/lowstate", 10**18 + k * 2_000_000, low)
-                for topic in topics:
-                    states.append(random_message("unitree_hg/msg/IMUState", random))
-                    writer.write(topic, 10**18 + k * 2_000_000, states[-1])
-        return BagReader(tmp_path / name)
-
-    with written("torso.mcap", "/secondary_imu") as bag:
-        topics = choose_topics(bag, robot, mocap=False)
-        assert topics["imu"] == "/secondary_imu" and topics["lowstate"] == "/lowstate"
-        lowstate = lowstate_reader(bag, topics)
-        reader = MessageReader(robot.joint_names, lowstate=lowstate)
-        read = [s for _, s in sensor_samples(bag, topics, reader) if isinstance(s, ImuSample)]
-        assert len(read) == 5
-        for sample, state in zip(read, states, strict=True):
-            assert sample.angular_velocity == pytest.approx(state.gyroscope)
-    with written("pelvis.mcap") as bag:
-        with pytest.raises(DataError, match="lacks the IMU of imu_in_torso .*: secondary_imu"):
-            choose_topics(bag, robot, mocap=False)
-        pelvis = Robot(Config.load("g1").robot)
-        assert choose_topics(bag, pelvis, mocap=False) == {"lowstate": "/lowstate"}

@@ -14,7 +14,8 @@ from prime_estimation.config.parameters import Config
 from prime_estimation.io.bag import BagReader
 from prime_estimation.recordings.pipeline import Intake, Pipeline
 from prime_estimation.recordings.replay import replay
-from prime_estimation.recordings.samples import choose_topics, sensor_samples
+from prime_estimation.recordings.samples import sensor_samples
+from prime_estimation.recordings.topic_choice import choose_topics
 from prime_estimation.robot import Robot
 from prime_estimation.types import ImuSample
 

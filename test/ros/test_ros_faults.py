@@ -113,7 +113,7 @@ def test_parameters_that_no_node_has_are_named(domain):
         assert "this node has no parameter robt: not used" in err
 
 
-@pytest.mark.parametrize("given", ["reliability:=sometimes", "depth:=many"])
+@pytest.mark.parametrize("given", ["reliability:=sometimes", "depth:=many", "depth:=-1"])
 def test_a_quality_of_service_that_is_none_is_one_line(domain, given):
     for name, topic in (("markers", "/prime/inertial_parameters"), ("estimator", "/imu")):
         override = f"qos_overrides.{topic}.subscription.{given}"

@@ -14,7 +14,7 @@ from rosbags.highlevel import AnyReader
 from scipy.spatial.transform import Rotation
 
 from prime_estimation.errors import DataError
-from prime_estimation.simulate import Payload, run
+from prime_estimation.simulate import Payload, archive, run
 
 PUBLISHED = Path(__file__).resolve().parents[3] / "shared" / "data" / "sim" / "go2_payload3_online"
 FEET = ["FL_foot", "FR_foot", "RL_foot", "RR_foot"]
@@ -165,3 +165,19 @@ def test_format_is_that_of_the_published_recordings(made):
     assert set(json.loads((PUBLISHED / "noise.json").read_text())["truth"]) == set(
         json.loads((out / "noise.json").read_text())["truth"]
     )
+
+
+def test_an_interrupted_run_leaves_nothing_and_takes_nothing_away(tmp_path, monkeypatch):
+    """Half a recording would be taken for one."""
+    write, (out, beside) = archive.bag.write, (tmp_path / "made" / "run", tmp_path / "there")
+    beside.mkdir()
+
+    def interrupted(*given) -> None:
+        write(*given)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(archive.bag, "write", interrupted)
+    for folder in (out, beside / "run"):
+        with pytest.raises(KeyboardInterrupt):
+            run("go2", "stand", 0.2, folder)
+    assert list(tmp_path.iterdir()) == [beside] and not any(beside.iterdir())

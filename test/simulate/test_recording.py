@@ -2,6 +2,8 @@
 # Copyright (c) 2026, the prime_estimation developers
 """The books of the simulation balance, and the robots do what they are asked to."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -12,6 +14,7 @@ from prime_estimation.robot import GRAVITY, Robot
 from prime_estimation.simulate import MOTIONS, Ground, Payload, SimulationError, simulate
 from prime_estimation.simulate.bag import foot_wrenches
 from prime_estimation.simulate.model import loaded_model
+from prime_estimation.simulate.recording import _check_upright
 
 
 def rigid_body_torque(recording, k):
@@ -223,3 +226,18 @@ def test_bad_requests_are_refused(arguments):
         simulate(*arguments)
     with pytest.raises(ConfigError, match="within the recording"):
         simulate("go2", "trot", 1.0, Payload(1.0, t_on=2.0))
+
+
+@pytest.mark.parametrize(
+    ("time", "told"),
+    [
+        (2.0, "fell at t = 2.00 s;"),
+        (0.0, "fell at t = 0.00 s;"),
+        (-0.75, "fell 0.75 s before the recording;"),
+    ],
+)
+def test_no_fall_is_told_at_a_negative_time(time, told):
+    step = SimpleNamespace(q=np.array([0.0, 0.0, 0.3, 0.0, 0.0, 0.0, 1.0]))
+    _check_upright(step, 0.5, time)  # which stands
+    with pytest.raises(SimulationError, match=told):
+        _check_upright(step, 0.3, time)

@@ -66,6 +66,9 @@ class Config:
 
         An unknown key or a value out of range raises ConfigError.
         """
+        if not (content is None or isinstance(content, dict)):
+            what = f"changes must be a mapping of sections, got a {type(content).__name__}"
+            raise ConfigError(f"{source}: {what}; of a file: Config.load(robot, path)", content)
         return updated(self, content, source)
 
     def to_dict(self) -> dict:

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Arguments of the Python calls that are of another type: one line says what was expected."""
+
+import numpy as np
+import pytest
+
+from prime_estimation import Config, Estimator, InertiaGate, Robot, StateObserver
+from prime_estimation.errors import ConfigError
+from prime_estimation.policy.joint_order import JointArrays
+from prime_estimation.sensors.choice import sensor_names, switch
+
+
+@pytest.mark.parametrize(
+    ("argument", "words"),
+    [
+        ({"joints": 3}, "joints must be pinocchio, .*, or a list of the names .*, got 3"),
+        ({"joints": None}, "joints must be .*, got None"),
+        ({"joints": [1, 2]}, r"joints must be .*, got \[1, 2\]"),
+        ({"joints": [["a"]]}, r"joints must be .*, got \[\['a'\]\]"),
+        ({"joints": b"unitree"}, "joints must be .*, got b'unitree'"),
+        ({"sensors": 3}, r"sensors must be a list of names, as \['foot_force'\], got 3"),
+        ({"sensors": None}, "sensors must be a list of names, .* got None"),
+        ({"sensors": [["a"]]}, "sensors must be a list of names"),
+        ({"sensors": "foot_force"}, r"write sensors=\['foot_force'\]"),
+        ({"mocap": "no"}, "mocap must be True or False, got 'no'"),
+        ({"threaded": None}, "threaded must be True or False, got None"),
+        ({"config": 3}, "changes are the path of a YAML file, got a int"),
+    ],
+)
+def test_observer(argument, words):
+    with pytest.raises(ConfigError, match=words) as raised:
+        StateObserver("go2", **{"threaded": False, **argument})
+    assert "\n" not in str(raised.value)
+
+
+def test_observer_of_a_robot_with_changes_that_are_no_file():
+    with pytest.raises(ConfigError, match="config is the path of a YAML file or a whole Config"):
+        StateObserver(Robot.load("go2"), 3, threaded=False)
+
+
+def test_estimator_and_gate():
+    robot, config = Robot.load("go2"), Config.load("go2")
+    for arguments in ((3, config), ("go2", config), (robot, None), (config, robot)):
+        with pytest.raises(ConfigError, match=r"takes a Robot \(Robot.load\) and a Config: got a"):
+            Estimator(*arguments)
+    with pytest.raises(ConfigError, match="mocap must be True or False, got 'yes'"):
+        Estimator(robot, config, "yes")
+    with pytest.raises(ConfigError, match=r"write sensors=\['foot_force'\]"):
+        Estimator(robot, config, sensors="foot_force")
+    for arguments in ((3,), (robot, 3)):
+        with pytest.raises(ConfigError, match=r"takes a Robot \(Robot.load\) and Bounds: got a"):
+            InertiaGate(*arguments)
+    with pytest.raises(ConfigError, match="changes must be a mapping of sections, got a int"):
+        config.updated(3)
+
+
+def test_what_may_be_handed_in():
+    """Lists of any kind, NumPy's too."""
+    robot = Robot.load("go2")
+    for names in (robot.joint_names, np.array(robot.joint_names), dict.fromkeys(robot.joint_names)):
+        assert list(JointArrays(robot, names).names) == robot.joint_names
+    assert switch(np.bool_(True), "mocap") is True and switch(False, "mocap") is False
+    for names in ((), ["foot_force"], {"foot_force"}, np.array(["foot_force"])):
+        assert sensor_names(names) is names
