@@ -134,7 +134,8 @@ class GaitSchedule:
             ends = self._gaits[k + 1][0] if k + 1 < len(self._gaits) else FOREVER
             if time >= ends or not gait.period:
                 continue
-            cycle = max(0.0, np.floor((time - began) / gait.period))  # of one that is to come: its first
+            # of a gait that is to come: its first cycle
+            cycle = max(0.0, np.floor((time - began) / gait.period))
             for start in (began + cycle * gait.period, began + (cycle + 1) * gait.period):
                 lift_off = start + gait.lift_off[self._quarter[foot]]
                 touch_down = lift_off + gait.swing
