@@ -80,7 +80,10 @@ class World:
         return float(self.model.body_mass.sum())
 
     def push(self, force_world: np.ndarray) -> None:
-        """Let a force (3,) [N], world axes, act at the base's origin from now on."""
+        """Let a force (3,) [N], world axes, act at the base's origin where that is now.
+
+        Its moment stays as it is: while the base turns, it is to be said again before each step.
+        """
         force = np.asarray(force_world, float)
         lever = self.data.xpos[self._base] - self.data.xipos[self._base]
         self.data.xfrc_applied[self._base] = np.concatenate([force, cross(lever, force)])
