@@ -9,10 +9,11 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
+from ..control.torque_limits import torque_limits
 from ..errors import ConfigError, DataError
 from ..robot import Robot
 from .ground import Ground
-from .model import PHYSICS, SLIDES, build, torque_limits
+from .model import PHYSICS, SLIDES, build
 from .payload import Payload
 
 

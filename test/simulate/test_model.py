@@ -7,10 +7,11 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
+from prime_estimation.control.torque_limits import torque_limits
 from prime_estimation.errors import ConfigError, RobotError
 from prime_estimation.robot import Robot
 from prime_estimation.simulate.ground import Ground
-from prime_estimation.simulate.model import build, loaded_model, torque_limits
+from prime_estimation.simulate.model import build, loaded_model
 from prime_estimation.simulate.payload import Payload
 from prime_estimation.simulate.push import Push
 from prime_estimation.simulate.world import World, rotation
