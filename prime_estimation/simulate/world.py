@@ -10,11 +10,15 @@ import mujoco
 import numpy as np
 
 from ..control.torque_limits import torque_limits
-from ..errors import ConfigError, DataError
+from ..errors import ConfigError, PrimeError
 from ..robot import Robot
 from .ground import Ground
 from .model import PHYSICS, SLIDES, build
 from .payload import Payload
+
+
+class SimulationError(PrimeError):
+    """The robot fell, or the simulation became unstable."""
 
 
 @dataclass(frozen=True)
@@ -119,7 +123,7 @@ class World:
         before = d.qpos.copy()
         mujoco.mj_step(self.model, d)
         if d.warning[mujoco.mjtWarning.mjWARN_BADQACC].number or not np.isfinite(d.qacc).all():
-            raise DataError(
+            raise SimulationError(
                 f"the simulation of {self.robot.name} became unstable at t = {d.time:.3f} s", q
             )
         # d(R^T pdot)/dt = R^T pddot - omega x v; MuJoCo's free joint has pddot in world and omega
