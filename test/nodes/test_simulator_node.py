@@ -101,7 +101,8 @@ def test_time_that_it_gives_has_no_gaps_and_a_pace_of_its_own():
     assert took > 0.9 * 1e-9 * (seen[-1] - seen[0]) / 0.2
 
 
-def test_a_simulation_that_ends_is_said(monkeypatch, caplog):
+def test_a_simulation_that_ends_is_said(tmp_path, monkeypatch, caplog):
+    monkeypatch.chdir(tmp_path)  # MuJoCo writes a log where it is
     robot, failed = Robot.load("go2"), threading.Event()
     simulated = SimulatedRobot(robot, Config.load("go2").noise)
     transport, posture = InProcessTransport(Bus(), "simulator"), standing_posture(robot)

@@ -156,7 +156,8 @@ def test_a_robot_without_contacts_is_refused():
         build(robot, None, Ground(), 0)
 
 
-def test_a_simulation_that_becomes_unstable_says_so():
+def test_a_simulation_that_becomes_unstable_says_so(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # MuJoCo writes a log where it is
     robot = Robot.load("go2")
     world = World(robot, None, Ground(), 0)
     world.place(pin.neutral(robot.model))
