@@ -5,10 +5,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection
 
 from .config.parameters import Config
-from .errors import ConfigError
 from .inertia import InertiaBelief
 from .mhe.horizon import Horizon
 from .mhe.joint_belief import JointBelief
@@ -19,7 +17,7 @@ from .mhe.window import Window
 from .monitors import Monitors
 from .reporting import Reporter
 from .robot import Robot
-from .sensors.choice import sensor_names, switch
+from .sensors.choice import chosen
 from .types import Estimate, ImuSample, Measurement
 
 
@@ -33,18 +31,11 @@ class Estimator:
         robot: model and contact points. config: noise and window.
         mocap: use motion capture poses, which may be late, missing, or rotated by a constant.
         sensors: names of further optional sensors to use.
-
-    Raises:
-        ConfigError: an argument of another type, or no such sensor.
     """
 
-    def __init__(self, robot: Robot, config: Config, mocap: bool = True, sensors: Collection = ()):
-        if not (isinstance(robot, Robot) and isinstance(config, Config)):
-            what = f"got a {type(robot).__name__} and a {type(config).__name__}"
-            raise ConfigError(f"Estimator takes a Robot (Robot.load) and a Config: {what}", robot)
+    def __init__(self, robot: Robot, config: Config, mocap: bool = True, sensors: tuple = ()):
+        self.problem = problem = Problem(robot, config, chosen(sensors, mocap), holds=True)
         self.robot, self.config = robot.check_contacts(), config
-        used = {*sensor_names(sensors), *["mocap"] * switch(mocap, "mocap")}
-        self.problem = problem = Problem(robot, config, used, holds=True)
         self.horizon, self.monitors = Horizon(problem), Monitors(problem)
         self._predictor = Predictor(robot, problem.mount)
         self.reset()

@@ -95,6 +95,33 @@ def test_doctor(capsys):
     assert (code == 2) == bool(report["problems"]) == bool(err)
 
 
+def test_what_is_not_installed_is_said_before_the_work(monkeypatch, tmp_path, capsys):
+    monkeypatch.chdir(tmp_path)
+    with monkeypatch.context() as absent:
+        absent.setattr("importlib.util.find_spec", lambda name: None)
+        simulate = ("simulate", "--robot", "go2", "--out", "x")
+        for verb in (simulate, ("demo",), ("walk", "--headless")):
+            code, _, err = run(*verb, capsys=capsys)
+            assert code == 2 and "MuJoCo is not installed" in err
+    pytest.importorskip("mujoco")
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    for verb in (("demo",), ("walk", "--headless")):
+        code, _, err = run(*verb, capsys=capsys)
+        assert code == 2 and "figures need matplotlib" in err
+    assert not list(tmp_path.iterdir())
+
+
+def test_verbs_load_without_what_is_not_installed():
+    code = (
+        "import sys\n"
+        "sys.modules.update(mujoco=None, matplotlib=None, viser=None, cyclonedds=None)\n"
+        "from prime_estimation.cli import VERBS, parser_of\n"
+        "for verb in VERBS: parser_of(verb)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
 def test_closed_pipe_is_no_error():
     process = subprocess.Popen(
         [sys.executable, "-m", "prime_estimation.cli", "doctor"],

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..config.parameters import Config
+from ..control.gait import gait_named
 from ..control.motion_types import VelocityCommand
 from ..control.parameters import ControlConfig
 from ..errors import ConfigError
@@ -17,7 +18,8 @@ from ..robot import Robot
 from ..simulate.ground import Ground
 from ..simulate.model import loaded_model
 from ..simulate.payload import Payload
-from ..simulate.push import Push
+from ..simulate.push import Push, force_at
+from ..simulate.recording import SHORTEST
 from ..simulate.robot import SimulatedRobot
 from .lockstep import Lockstep
 from .trace import Trace
@@ -54,6 +56,23 @@ class Scenario:
     update: str = "on"
     seed: int = 0
 
+    def __post_init__(self):
+        if self.update not in UPDATES:
+            raise ConfigError(
+                f"update must be one of {', '.join(UPDATES)}, got '{self.update}'", self
+            )
+        if not SHORTEST <= self.duration < float("inf"):
+            raise ConfigError(
+                f"duration must be {SHORTEST:g} s or more, and finite, got {self.duration}", self
+            )
+        load = self.load
+        if load is not None and (load.slides or load.switches):
+            raise ConfigError(
+                "the load of a scenario is welded on, from load_on to load_off: it neither slides "
+                f"nor has times of its own, got {load}",
+                self,
+            )
+
 
 @dataclass(frozen=True)
 class Run:
@@ -78,12 +97,9 @@ def play(
     watch: Callable[[Lockstep, float], None] = lambda loop, t: None,
 ) -> Run:
     """Run a scenario in lockstep; `watch(loop, t)` looks on after each step of physics."""
-    if scenario.update not in UPDATES:
-        raise ConfigError(
-            f"update must be one of {', '.join(UPDATES)}, got '{scenario.update}'", scenario
-        )
     config = Config.load(scenario.robot)
     robot = Robot(config.robot)
+    gait_named(scenario.gait, robot)
     simulated = SimulatedRobot(
         robot, config.noise, scenario.load, scenario.ground, seed=scenario.seed
     )
@@ -106,7 +122,6 @@ class _Director:
     def __init__(self, scenario: Scenario, loop: Lockstep):
         self._scenario, self._loop, self.trace = scenario, loop, Trace(loop)
         self._walking = self._loaded = False
-        self._force = (0.0, 0.0, 0.0)
 
     def command(self, t: float) -> VelocityCommand:
         """The velocity command at this time [s]."""
@@ -125,13 +140,8 @@ class _Director:
             world.load(loaded)
             if scenario.update == "true":
                 self._tell(scenario.load if loaded else None)
-        force = next(
-            (p.force for p in scenario.pushes if p.begin <= t < p.begin + p.duration),
-            (0.0, 0.0, 0.0),
-        )
-        if force != self._force:
-            self._force = force
-            world.push(np.array(force))
+        if scenario.pushes:
+            world.push(force_at(scenario.pushes, t))
         self.trace.note(t, self._now)
         return self.trace.upright()
 

@@ -17,6 +17,7 @@ from ..io.trajectory import RunFolder, command_line
 from ..recordings.estimate_writer import EstimateWriter
 from ..robot import Robot
 from ..simulate import Ground, Payload
+from ..simulate.model import loaded_model
 from ..types import Estimate
 from ..viz.walk_figure import save_walks
 from .scenario import Run, Scenario, play
@@ -75,6 +76,12 @@ def walk(
             result["without_update"] = _judged(scenario, played["off"])
         folder.write(config.to_dict(), _command(told), result)
     return result
+
+
+def check_scene(told: dict) -> None:
+    """ConfigError where the arguments of `walk` describe no ground or load that there can be."""
+    load = _scenario(told).load
+    loaded_model(Robot.load(told["robot"]), load)
 
 
 def _command(told: Mapping) -> str:

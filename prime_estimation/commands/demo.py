@@ -62,8 +62,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> dict:
     """Simulates, estimates, evaluates, draws."""
     need_mujoco()
+    from ..simulate.motion import motion
+    from ..viz.canvas import canvas
     from ..viz.figures import save_figures
 
+    canvas()
+    motion(args.motion)  # the run folder is named after it
     if args.duration < 3.0:
         raise ConfigError(
             f"--duration {args.duration:g} is too short to settle and be scored; give at least 3 s",

@@ -9,7 +9,6 @@ import importlib.util
 import json
 from pathlib import Path
 
-from ..config.parameters import Config
 from ..errors import ConfigError, PrimeError
 from . import simulate_live
 from .console import add_progress_argument, progress_bar, say, table
@@ -110,7 +109,6 @@ def run(args: argparse.Namespace) -> dict:
             Path(args.out),
             payload=payload_of(args),
             terrain=ground,
-            noise=Config.load(args.robot).noise,
             faults=args.faults,
             seed=args.seed,
             pushes=pushes,

@@ -9,7 +9,7 @@ import math
 
 from ..config.parameters import Config
 from ..errors import ConfigError
-from ..nodes.run_node import log_to_stderr
+from ..nodes.run_node import log_to_stderr, stop_on_signals
 from ..nodes.run_node import run as serve
 from ..robot import Robot
 from ..transport.base import Transport
@@ -66,13 +66,16 @@ def run(args: argparse.Namespace, payload, ground) -> dict:
     simulated = SimulatedRobot(
         robot, config.noise, payload, ground, faults_named(args.faults), args.seed
     )
-    silence = log_to_stderr()
+    silence, stop = log_to_stderr(), stop_on_signals()
     try:
         transport = _transport(args)
-        node = SimulatorNode(transport, simulated, standing_posture(robot), payload, clock)
-        serve(transport, node, args.duration or 0.0)
+        posture = standing_posture(robot)
+        node = SimulatorNode(transport, simulated, posture, payload, clock, stop.set)
+        serve(transport, node, args.duration or 0.0, stop)
     finally:
         silence()
+    if node.error is not None:
+        raise node.error
     return {"late_s": node.late}
 
 

@@ -254,7 +254,7 @@ def _cut(args: argparse.Namespace) -> Cut:
     check_kind(Path(args.record))
     size = SIZE if args.size is None else args.size
     width, _, height = size.partition("x")
-    if not (width.isdigit() and height.isdigit()):
+    if not (width.isdecimal() and height.isdecimal()):
         raise ConfigError(f"--size wants WIDTHxHEIGHT such as {SIZE}, got {size}", size)
     if not args.bag and not args.duration:
         raise ConfigError("how much of the running node is to be recorded? Give --duration S")

@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 
-from ..closed_loop.walk_folder import KNOWN, SETTLED, walk
 from ..config.parameters import Config
 from ..control.gait import GAITS
 from ..control.parameters import ControlConfig
@@ -64,6 +63,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> dict:
     """Walk, draw, judge."""
     need_mujoco()
+    from ..closed_loop.walk_folder import check_scene, walk
+    from ..viz.canvas import canvas
+
+    canvas()
     _check_page(args)
     _check_numbers(args)
     robot = Robot.load(args.robot)
@@ -73,9 +76,9 @@ def run(args: argparse.Namespace) -> dict:
             robot,
         )
     _check_load(args)
-    on = ON if args.on is None else args.on
-    off = float("inf") if args.off is None else args.off
-    work = (_told(args, on, off), args.out)
+    told = _told(args)
+    check_scene(told)  # before a page is opened that waits for a browser
+    work = (told, args.out)
     if args.headless:
         with progress_bar(args, f"{args.robot} walks") as progress:
             result = walk(lambda estimate: None, *work, realtime=False, progress=progress)
@@ -87,6 +90,8 @@ def run(args: argparse.Namespace) -> dict:
 
 def _check_load(args: argparse.Namespace) -> None:
     """ConfigError where the load does not come, and stay, while the robot walks."""
+    from ..closed_loop.walk_folder import SETTLED
+
     check_payload(args)
     if args.slides is not None:
         raise ConfigError("--slides is of prime simulate: a load of a walk is tied on", args.slides)
@@ -130,14 +135,18 @@ def _check_numbers(args: argparse.Namespace) -> None:
         raise ConfigError(f"--seed must not be negative, got {args.seed}", args.seed)
 
 
-def _told(args: argparse.Namespace, on: float, off: float) -> dict:
+def _told(args: argparse.Namespace) -> dict:
     """What another process can be told of."""
+    on = ON if args.on is None else args.on
+    off = float("inf") if args.off is None else args.off
     names = ("robot", "gait", "velocity", "turn", "duration", "payload", "link", "bumps", "seed")
     told = {name: getattr(args, name) for name in names} | {"at": place_of(args)}
     return told | {"on": on, "off": off, "update": "off" if args.no_update else "on"}
 
 
 def _verdict(args: argparse.Namespace, result: dict) -> Iterator:
+    from ..closed_loop.walk_folder import KNOWN
+
     if "loaded" not in result:
         yield result["stopped"] or ("it fell" if result["fell"] else "too short to be judged")
         return
@@ -170,6 +179,7 @@ def _verdict(args: argparse.Namespace, result: dict) -> Iterator:
 
 def _seen(args: argparse.Namespace, work: tuple) -> dict:
     """Walk in a process of its own and show it; the page stays while somebody looks."""
+    from ..closed_loop.walk_folder import walk
     from ..viz.browser.page import ViewPage
     from ..viz.browser.sources import ProcessSource
 

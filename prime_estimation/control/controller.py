@@ -10,11 +10,11 @@ import pinocchio as pin
 from ..inertia_gate import Bounds, InertiaGate
 from ..robot import Robot
 from .feedback import Feedback
-from .horizon import torque_limits
 from .motion_types import JointCommand, Plan, RobotState, VelocityCommand
 from .mpc import WholeBodyMpc
 from .parameters import ControlConfig
 from .supervisor import Mode, Supervisor
+from .torque_limits import torque_limits
 from .trunk import CommandLimiter
 
 

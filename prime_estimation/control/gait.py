@@ -134,7 +134,8 @@ class GaitSchedule:
             ends = self._gaits[k + 1][0] if k + 1 < len(self._gaits) else FOREVER
             if time >= ends or not gait.period:
                 continue
-            cycle = np.floor((time - began) / gait.period)
+            # of a gait that is to come: its first cycle
+            cycle = max(0.0, np.floor((time - began) / gait.period))
             for start in (began + cycle * gait.period, began + (cycle + 1) * gait.period):
                 lift_off = start + gait.lift_off[self._quarter[foot]]
                 touch_down = lift_off + gait.swing
@@ -152,14 +153,16 @@ class GaitSchedule:
         """When a foot came down last [s]; -`FOREVER` if it never did, or is in the air."""
         if self.phase(foot, time).swinging:
             return -FOREVER
+        until = time
         for began, gait in reversed(self._gaits):
-            if not gait.period or began > time:
-                continue
-            touch_down = gait.lift_off[self._quarter[foot]] + gait.swing
-            cycles = np.floor((time + RESOLUTION - began - touch_down) / gait.period)
-            if cycles >= 0:
-                return began + cycles * gait.period + touch_down
+            if gait.period and began <= time:
+                touch_down = gait.lift_off[self._quarter[foot]] + gait.swing
+                cycles = np.floor((until + RESOLUTION - began - touch_down) / gait.period)
+                if cycles >= 0:
+                    return began + cycles * gait.period + touch_down
+            until = min(until, began)  # the gait before has ended when this one begins
         return -FOREVER
 
     def _at(self, time: float) -> tuple[float, Gait]:
-        return [entry for entry in self._gaits if entry[0] <= time + RESOLUTION][-1]
+        begun = [entry for entry in self._gaits if entry[0] <= time + RESOLUTION]
+        return begun[-1] if begun else self._gaits[0]  # a clock may be set back a little

@@ -21,6 +21,7 @@ from ..robot import GRAVITY, Robot
 from .feet import FeetPlan
 from .parameters import ControlConfig
 from .posture import contact_jacobian
+from .torque_limits import torque_limits
 
 JOINT_MARGIN = 0.05  # rad, to the end of a joint's range
 
@@ -138,10 +139,3 @@ def _weights(robot: Robot, config: ControlConfig) -> WholeBodyWeights:
     low, high = robot.joint_range
     w.lowest_position, w.highest_position = low + JOINT_MARGIN, high - JOINT_MARGIN
     return w
-
-
-def torque_limits(robot: Robot) -> np.ndarray:
-    """(nj,) Nm: the robot's configured limits; where unknown those of the URDF, or infinite."""
-    urdf = robot.model.effortLimit[robot.model.nv - robot.nj :]
-    urdf = np.where(urdf > 0, urdf, np.inf)
-    return np.where(robot.torque_limit > 0, robot.torque_limit, urdf)

@@ -7,10 +7,12 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from collections.abc import Callable
 
 import numpy as np
 
 from ..control.motion_types import JointCommand
+from ..errors import PrimeError
 from ..io.joint_order import JointOrder
 from ..io.to_messages import header
 from ..robot import Robot
@@ -45,8 +47,10 @@ class SimulatorNode:
         posture: (nq,) in which it is placed.
         payload: what it carries, with the times at which it is put on or taken off.
         speed: of the graph's time against the real one; 0: the graph has the real one.
+        failed: called once, by the thread of the physics, when that ends before `stop`.
 
     Attributes:
+        error: what the physics ended of; None while it has not.
         late: seconds that were let go because the computer could not keep up, or by which it took
             longer than the graph's time says.
     """
@@ -58,10 +62,11 @@ class SimulatorNode:
         posture: np.ndarray,
         payload: Payload | None = None,
         speed: float = 0.0,
+        failed: Callable[[], None] = lambda: None,
     ):
         self._transport, self._simulated, self._payload = transport, simulated, payload
         self.robot: Robot = simulated.robot
-        self.late = 0.0
+        self.late, self.error, self._failed = 0.0, None, failed
         self._orders: dict[tuple, JointOrder] = {}
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, name="physics", daemon=True)
@@ -103,6 +108,14 @@ class SimulatorNode:
             self._simulated.obey(JointCommand(*values))
 
     def _run(self) -> None:
+        try:
+            self._go_on()
+        except Exception as error:  # noqa: BLE001 - a thread that dies silently is a robot that froze
+            log.error("the simulation has ended: %s", error)
+            self.error = error if isinstance(error, PrimeError) else PrimeError(repr(error))
+            self._failed()
+
+    def _go_on(self) -> None:
         world, steps = self._simulated.world, 0
         now_ns = self._simulated.now_ns if self._gives_time else self._transport.now_ns()
         self._clock_ns = now_ns - self._simulated.now_ns

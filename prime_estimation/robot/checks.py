@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..errors import RobotError
+from ..errors import ConfigError, RobotError
 from .model import frame_id
 
 if TYPE_CHECKING:
@@ -36,7 +36,14 @@ def check_base(robot: Robot) -> None:
 
 
 def check_configuration(robot: Robot, config: Config) -> None:
-    """RobotError where a configuration is that of another robot: noise, contact law, priors."""
+    """RobotError where a configuration is that of another robot: noise, contact law, priors.
+
+    Raises:
+        ConfigError: one of them is something else; nobody checks types of a call in Python.
+    """
+    if not (hasattr(robot, "estimated_links") and hasattr(config, "estimator")):
+        what = f"got a {type(robot).__name__} and a {type(config).__name__}"
+        raise ConfigError(f"Estimator takes a Robot (Robot.load) and a Config: {what}", robot)
     if config.robot.name not in ("", robot.name):
         raise RobotError(
             f"the configuration is that of {config.robot.name}, the robot is {robot.name}: make "

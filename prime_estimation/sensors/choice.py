@@ -42,6 +42,15 @@ def sensor_names(sensors: Collection[str]) -> Collection[str]:
     return sensors
 
 
+def chosen(sensors: Collection[str], mocap: bool) -> set[str]:
+    """Names of optional sensors, with motion capture where it is switched on.
+
+    Raises:
+        ConfigError: as `sensor_names` and `switch`.
+    """
+    return {*sensor_names(sensors), *["mocap"] * switch(mocap, "mocap")}
+
+
 def switch(value: bool, name: str) -> bool:
     """A switch, as that of motion capture.
 

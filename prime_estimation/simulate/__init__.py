@@ -10,8 +10,9 @@ from .ground import Ground
 from .motion import MOTIONS, Motion
 from .payload import Payload
 from .push import Push
-from .recording import Recording, SimulationError, simulate
+from .recording import Recording, simulate
 from .sensors import FAULTS, SensorFaults
+from .world import SimulationError
 
 __all__ = [
     "FAULTS",

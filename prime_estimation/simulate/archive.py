@@ -9,7 +9,10 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Callable
 
@@ -73,19 +76,26 @@ def run(
     readings = read_sensors(recording, noise, faults)
     params = _parameters(noise, faults)
     drawn = {"run": out.name, "seed": seed, "params": params, "truth": readings.drawn}
-    with none_left_empty(out.parent):
-        try:
-            out.parent.mkdir(parents=True, exist_ok=True)
-            bag.write(out, recording, readings, noise)
-            (out / "noise.json").write_text(json.dumps(drawn, indent=1))
-            _beside(out).write_text(json.dumps(metadata(recording, out.name), indent=1))
-        except BaseException as error:  # Ctrl-C, too: half a recording would be taken for one
-            shutil.rmtree(out, ignore_errors=True)
-            _beside(out).unlink(missing_ok=True)
-            if not isinstance(error, OSError):
-                raise
-            raise DataError(f"cannot write {out}: {error.strerror}", out) from error
+    truth = metadata(recording, out.name)
+    with none_left_empty(out.parent), _whole(out):
+        out.parent.mkdir(parents=True, exist_ok=True)
+        bag.write(out, recording, readings, noise)
+        (out / "noise.json").write_text(json.dumps(drawn, indent=1))
+        _beside(out).write_text(json.dumps(truth, indent=1))
     return out
+
+
+@contextmanager
+def _whole(out: Path) -> Iterator[None]:
+    """Leave nothing behind of a recording that is interrupted, or finds no room."""
+    try:
+        yield
+    except BaseException as error:
+        shutil.rmtree(out, ignore_errors=True)
+        _beside(out).unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise DataError(f"cannot write {out}: {error.strerror or error}", out) from error
+        raise
 
 
 def _beside(out: Path) -> Path:
@@ -94,9 +104,13 @@ def _beside(out: Path) -> Path:
 
 
 def _check_free(out: Path) -> None:
-    for path in (out, _beside(out)):
+    for beside in (False, True):  # "." and the root exist, and have no name to add to
+        path = _beside(out) if beside else out
         if path.exists():
             raise DataError(f"{path} exists; choose another name or remove it", out)
+    above = next(folder for folder in out.absolute().parents if folder.exists())
+    if not (above.is_dir() and os.access(above, os.W_OK)):  # minutes before it is written
+        raise DataError(f"cannot write {out}: {above} is no folder that can be written to", out)
 
 
 def _parameters(noise: NoiseConfig, faults: SensorFaults) -> dict:

@@ -224,13 +224,3 @@ def _text(value) -> str:
 def _wxyz(rotation: np.ndarray) -> str:
     x, y, z, w = pin.Quaternion(rotation).coeffs()
     return _text([w, x, y, z])
-
-
-def torque_limits(robot: Robot) -> np.ndarray:
-    """(nj,) Nm: the robot's configured limits.
-
-    Where unknown those of the URDF (infinite if it has none).
-    """
-    urdf = np.array([robot.model.effortLimit[robot.model.joints[i].idx_v] for i in robot.joint_ids])
-    urdf = np.where(urdf > 0, urdf, np.inf)
-    return np.where(robot.torque_limit > 0, robot.torque_limit, urdf)

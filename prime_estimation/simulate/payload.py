@@ -44,6 +44,8 @@ class Payload:
             raise ConfigError(
                 f"a payload needs a positive mass and size and finite numbers, got {self}", self
             )
+        if not np.isfinite(self.switches).all():
+            raise ConfigError(f"times of a payload are finite, got {self}", self)
         if min(self.stiffness, self.damping) < 0:
             raise ConfigError(f"springs of a payload are not negative, got {self}", self)
         if self.t_on is not None and self.t_on == self.t_off:

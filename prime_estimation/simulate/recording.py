@@ -9,7 +9,7 @@ from typing import Callable
 
 import numpy as np
 
-from ..errors import ConfigError, PrimeError
+from ..errors import ConfigError
 from ..robot import Robot
 from .balance import BipedController
 from .controller import PERIOD, Controller
@@ -17,14 +17,10 @@ from .ground import Ground
 from .motion import Motion, motion
 from .payload import Payload
 from .push import Push, force_at
-from .world import Step, World, rotation
+from .world import SimulationError, Step, World, rotation
 
 SETTLE = 1.0  # s of standing before the motion starts
 SHORTEST = 0.1  # s of a recording, in which every sensor speaks
-
-
-class SimulationError(PrimeError):
-    """The robot fell, or the simulation became unstable."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +76,7 @@ def simulate(
 
     Raises:
         ConfigError: unknown motion or robot, payload on an unknown link, or times out of range.
-        SimulationError: the robot fell.
+        SimulationError: the robot fell, or the simulation became unstable.
     """
     robot = Robot.load(robot) if isinstance(robot, str) else robot
     plan = motion(motion_name)

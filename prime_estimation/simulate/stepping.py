@@ -45,7 +45,7 @@ class StepPlan:
     def stance(self, t: float) -> tuple[int, float]:
         """(foot, s) of the step at time t.
 
-        S runs from -1 to 0 in double support, then to 1 in the swing. Standing: (-1, -1).
+        `s` runs from -1 to 0 in double support, then to 1 in the swing. Standing: (-1, -1).
         """
         if t < 0.0 or not self.gait.period:
             return -1, -1.0

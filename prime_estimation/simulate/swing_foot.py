@@ -54,6 +54,8 @@ def swing(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Position [m], velocity [m/s] and acceleration [m/s2] of a foot in the air, world axes.
 
+    The acceleration is that of the way from start to target: the arc's is left to feedback.
+
     Args:
         s: share of the swing that has passed, in [0, 1].
         duration: of the swing [s].

@@ -11,9 +11,10 @@ import numpy as np
 import pinocchio as pin
 from scipy.spatial.transform import Rotation
 
+from ..control.torque_limits import torque_limits
 from ..robot import Robot
 from .ground import Ground
-from .model import PHYSICS, loaded_model, torque_limits
+from .model import PHYSICS, loaded_model
 from .recording import Recording
 
 CONVENTIONS = {

@@ -9,11 +9,16 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
-from ..errors import ConfigError, DataError
+from ..control.torque_limits import torque_limits
+from ..errors import ConfigError, PrimeError
 from ..robot import Robot
 from .ground import Ground
-from .model import PHYSICS, SLIDES, build, torque_limits
+from .model import PHYSICS, SLIDES, build
 from .payload import Payload
+
+
+class SimulationError(PrimeError):
+    """The robot fell, or the simulation became unstable."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +85,10 @@ class World:
         return float(self.model.body_mass.sum())
 
     def push(self, force_world: np.ndarray) -> None:
-        """Let a force (3,) [N], world axes, act at the base's origin from now on."""
+        """Let a force (3,) [N], world axes, act at the base's origin where that is now.
+
+        Its moment stays as it is: while the base turns, it is to be said again before each step.
+        """
         force = np.asarray(force_world, float)
         lever = self.data.xpos[self._base] - self.data.xipos[self._base]
         self.data.xfrc_applied[self._base] = np.concatenate([force, cross(lever, force)])
@@ -115,7 +123,7 @@ class World:
         before = d.qpos.copy()
         mujoco.mj_step(self.model, d)
         if d.warning[mujoco.mjtWarning.mjWARN_BADQACC].number or not np.isfinite(d.qacc).all():
-            raise DataError(
+            raise SimulationError(
                 f"the simulation of {self.robot.name} became unstable at t = {d.time:.3f} s", q
             )
         # d(R^T pdot)/dt = R^T pddot - omega x v; MuJoCo's free joint has pddot in world and omega

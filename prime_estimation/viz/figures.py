@@ -11,10 +11,10 @@ from pathlib import Path
 
 import numpy as np
 
-from ..errors import PrimeError
 from ..evaluation.inertia import true_parameters
 from ..evaluation.motion import Motion
 from ..evaluation.statistics import HALF_WIDTH_95
+from .canvas import canvas
 from .output_bag import Recordings
 
 ESTIMATE, TRUTH = "#0b6fa4", "#222222"  # readable in grey, and for colour-blind eyes
@@ -36,11 +36,7 @@ def save_figures(
     Raises:
         PrimeError: no matplotlib.
     """
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise PrimeError("figures need matplotlib: pip install 'prime_estimation[viz]'") from error
+    Figure, FigureCanvasAgg = canvas()  # noqa: N806 - they are classes
     bags = Recordings.load(estimate, reference)
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ..errors import PrimeError
 from ..evaluation.statistics import HALF_WIDTH_95
+from .canvas import canvas
 
 COLOURS = {"off": "#c0392b", "on": "#0b6fa4", "true": "#222222"}
 NAMES = {"off": "without update", "on": "with update", "true": "true inertia"}
@@ -36,11 +36,7 @@ def save_walks(
     Raises:
         PrimeError: no matplotlib.
     """
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise PrimeError("figures need matplotlib: pip install 'prime_estimation[viz]'") from error
+    Figure, FigureCanvasAgg = canvas()  # noqa: N806 - they are classes
     figure = Figure(figsize=(8.0, 8.0), layout="constrained")
     axes = figure.subplots(4, 1, sharex=True)
     for update, trace in traces.items():

@@ -79,6 +79,30 @@ def test_runs_repeat():
     assert np.array_equal(first.torque, second.torque)
 
 
-def test_update_is_one_of_three():
-    with pytest.raises(ConfigError, match="off, on, true"):
-        play(Scenario("go2", update="maybe"))
+@pytest.mark.parametrize(
+    ("told", "words"),
+    [
+        (dict(update="maybe"), "off, on, true"),
+        (dict(duration=0.0), "duration must be 0.1 s or more"),
+        (dict(duration=float("nan")), "duration must be 0.1 s or more"),
+        (dict(gait="gallop"), "gait must be one of"),
+        (dict(load=Payload(3.0, stiffness=260.0), load_on=3.0), "neither slides"),
+        (dict(load=Payload(3.0, t_on=3.0)), "nor has times of its own"),
+    ],
+)
+def test_scenarios_that_cannot_be_are_refused_before_it_walks(told, words):
+    with pytest.raises(ConfigError, match=words):
+        play(Scenario("go2", **told), watch=pytest.fail)
+
+
+def test_pushes_add_up_and_act_at_the_base():
+    pushes = Push((20.0, 0.0, 0.0), 0.02, 0.1), Push((0.0, 0.0, -9.0), 0.05, 0.1)
+    seen = []
+    play(
+        Scenario("go2", "stand", duration=0.1, pushes=pushes),
+        watch=lambda loop, t: seen.append(loop.simulated.step.external),
+    )
+    assert seen[10].tolist() == [0.0] * 6
+    assert seen[30][:3].tolist() == [20.0, 0.0, 0.0]
+    assert seen[80][:3].tolist() == [20.0, 0.0, -9.0]
+    assert np.abs(np.array(seen)[:, 3:]).max() < 1e-3

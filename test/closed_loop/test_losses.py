@@ -12,9 +12,9 @@ pytest.importorskip("mujoco")
 
 from prime_estimation.closed_loop.lockstep import Lockstep
 from prime_estimation.config.parameters import Config
-from prime_estimation.control.horizon import torque_limits
 from prime_estimation.control.motion_types import VelocityCommand
 from prime_estimation.control.supervisor import Mode
+from prime_estimation.control.torque_limits import torque_limits
 from prime_estimation.robot import Robot
 from prime_estimation.simulate.payload import Payload
 from prime_estimation.simulate.robot import SimulatedRobot

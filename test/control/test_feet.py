@@ -5,7 +5,7 @@
 import numpy as np
 import pytest
 
-from prime_estimation.control.feet import DETECTION, SEARCH_SPEED, FootPlanner
+from prime_estimation.control.feet import DETECTION, GROUND_TIME, LATEST, SEARCH_SPEED, FootPlanner
 from prime_estimation.control.footholds import REACH, foothold
 from prime_estimation.control.gait import GAITS
 from prime_estimation.control.motion_types import RobotState, VelocityCommand
@@ -86,10 +86,12 @@ class Standing:
         shift=(0.0, 0.0),
         dz=0.0,
         late=0.0,
+        ahead=0.0,
     ):
         state = self.state(carries, dz, now - late)
         self.feet.observe(state, now, 0.02)
         trunk = TrunkReference(state, self.height)
+        trunk.position = trunk.position + [ahead, 0.0]
         return self.feet.plan(state, trunk, command, now + TIMES, np.zeros(2), np.array(shift))
 
 
@@ -108,6 +110,11 @@ def test_plan_follows_the_schedule(standing):
     assert (plan.weight > 0.0).tolist() == (~plan.stands).tolist()
     lift = plan.position[:, 0, 2].max() - standing.feet.centres(standing.posture)[0, 2]
     assert lift == pytest.approx(0.07, abs=0.003)
+
+
+def test_a_node_is_in_the_phase_of_its_middle(standing):
+    assert standing.plan(0.005).stands[0, 0]  # lifts off at 20 ms
+    assert not standing.plan(0.015).stands[0, 0]
 
 
 def test_feet_land_where_raibert_says_and_below_the_centre_of_mass(standing):
@@ -150,6 +157,42 @@ def test_a_foot_that_does_not_land_searches_for_the_ground(standing):
     assert landed.stands[0, 0] and not landed.stands[0, 3]
 
 
+def test_the_search_for_the_ground_has_an_end(standing):
+    swinging = (False, True, True, False)
+    standing.plan(0.0)
+    standing.plan(0.2, carries=swinging)
+    assert not standing.plan(0.24 + 0.9 * LATEST, carries=swinging).stands[0, 0]
+    assert standing.plan(0.24 + LATEST + 0.001, carries=swinging).stands[0, 0]
+
+
+def test_a_foot_that_has_landed_early_does_not_search(standing):
+    standing.plan(0.0)
+    standing.plan(0.18)  # it touches the ground, and bounces
+    due = standing.plan(0.24 + DETECTION + 0.001, carries=(False, True, True, False))
+    assert due.stands[0, 0]
+
+
+def test_a_foot_in_the_air_starts_from_where_it_stood(standing):
+    standing.plan(0.0)
+    lifted = standing.plan(0.04, dz=0.1, late=0.03)  # what it carried is of the time before
+    assert lifted.position[0, 0, 2] == pytest.approx(0.022, abs=5e-3)
+
+
+def test_a_second_swing_starts_where_the_first_one_ends(standing):
+    standing.plan(0.0)
+    up = (False, True, True, False)
+    plan = standing.plan(0.2, carries=up, command=VelocityCommand(vx=0.5))
+    first, second = np.flatnonzero(~plan.stands[:, 0])[[1, 2]]
+    assert TIMES[second] - TIMES[first] > 0.2
+    assert plan.position[second, 0, 0] == pytest.approx(plan.position[first, 0, 0], abs=0.01)
+    assert plan.position[second, 0, 0] > standing.feet.nominal[0, 0] + 0.08
+
+
+def test_footholds_are_seen_from_the_robot_not_from_its_reference(standing):
+    here, ahead = standing.plan(0.0), standing.plan(0.0, ahead=0.05)
+    assert ahead.position[11, 0] == pytest.approx(here.position[11, 0], abs=1e-9)
+
+
 def test_late_news_of_contacts_is_of_the_phase_it_comes_from(standing):
     standing.plan(0.0)
     # all carried before the feet were lifted: nothing has come down since
@@ -172,6 +215,8 @@ def test_a_foot_stands_once_it_is_known_to_have_come_down(standing):
 def test_ground_is_where_the_standing_feet_are(standing):
     standing.plan(0.0)
     assert standing.feet.ground == pytest.approx(0.0, abs=2e-3)
+    standing.plan(0.001, dz=0.1)
+    assert standing.feet.ground == pytest.approx(0.1 * 0.02 / GROUND_TIME, rel=0.1)
     for k in range(50):
         standing.plan(0.001, dz=0.1)
     assert standing.feet.ground == pytest.approx(0.1, abs=5e-3)

@@ -79,6 +79,33 @@ def test_touch_downs_of_the_past():
     assert schedule.last_touch_down(1, 0.55) == pytest.approx(0.5)
 
 
+def test_a_gait_that_has_ended_sets_no_foot_down():
+    schedule = GaitSchedule(FOUR, GAITS["trot"])
+    schedule.change(GAITS["stand"], 1.0)  # from 1.04 s on
+    downs = [schedule.last_touch_down(foot, 10.0) for foot in FOUR]
+    assert downs == pytest.approx([0.76, 1.02, 1.02, 0.76])
+    schedule = GaitSchedule(FOUR, GAITS["trot"])
+    schedule.change(GAITS["walk"], 1.0)
+    assert schedule.last_touch_down(1, 1.5) == pytest.approx(1.02)  # in the walk it swings last
+
+
+def test_swings_of_a_gait_that_is_to_come():
+    schedule = GaitSchedule(FOUR, GAITS["walk"])
+    schedule.change(GAITS["trot"], 0.1)  # from 0.88 s on, more than a cycle of the trot away
+    phase = schedule.phase(2, 0.3)  # which has swung for the last time in the walk
+    assert (phase.swinging, phase.lift_off) == (False, pytest.approx(0.88 + 0.28))
+
+
+def test_a_clock_that_is_set_back_a_little_before_the_gait():
+    schedule = GaitSchedule(FOUR, GAITS["trot"])
+    schedule.change(GAITS["walk"], EPOCH)
+    schedule.change(GAITS["stand"], EPOCH + 5.0)
+    schedule.begin(EPOCH + 5.0)
+    assert not schedule.walks(EPOCH + 4.99)
+    schedule.change(GAITS["trot"], EPOCH + 4.99)
+    assert schedule.name == "trot"
+
+
 def test_what_is_no_gait():
     with pytest.raises(ConfigError, match="gait must be one of"):
         gait_named("gallop", Robot.load("go2"))

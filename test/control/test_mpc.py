@@ -7,8 +7,8 @@ import pinocchio as pin
 import pytest
 
 from prime_estimation.control.feedback import Feedback, reference_at
-from prime_estimation.control.motion_types import RobotState, VelocityCommand
-from prime_estimation.control.mpc import WholeBodyMpc
+from prime_estimation.control.motion_types import Plan, RobotState, VelocityCommand
+from prime_estimation.control.mpc import VELOCITY_TIME, WholeBodyMpc
 from prime_estimation.control.parameters import ControlConfig
 from prime_estimation.robot import GRAVITY
 
@@ -119,3 +119,76 @@ def test_motion_that_was_commanded_is_summed_within_plans_only(go2):
     assert feedback.moved(START, START + 22 * MS)[0] == pytest.approx(wanted, abs=1e-9)
     feedback.forget()
     assert not np.any(feedback.moved(START, START + 20 * MS)[0])
+
+
+def test_feedback_is_its_equation(go2):
+    """u - K_b (b (-) b_ref) + d qd_ref + f tanh(qd_ref/0.1), by hand."""
+    nv, rng = go2.model.nv, np.random.default_rng(3)
+    posture, rate = WholeBodyMpc(go2).posture, rng.uniform(-0.2, 0.2, 12)
+    x = np.concatenate([posture, np.zeros(6), rate])
+    torques, gains = rng.normal(size=(1, 12)), rng.normal(size=(1, 12, 2 * nv))
+    rest = dict(stands=np.ones((1, 4), bool), forces=np.zeros((4, 3)), points=np.zeros((4, 3)))
+    plan = Plan(START, 0.02, np.array([x, x]), torques, gains, **rest)
+    off = rng.uniform(-0.1, 0.1, nv)
+    q, v = pin.integrate(go2.model, posture, off), x[19:] + rng.uniform(-1.0, 1.0, nv)
+    config = ControlConfig()
+    command = Feedback(go2, config, np.full(12, np.inf)).command(plan, START, q, v)
+    base = gains[0][:, :6] @ off[:6] + gains[0][:, nv : nv + 6] @ (v[:6] - x[19:25])
+    losses = go2.joint_damping * rate + go2.joint_friction * np.tanh(rate / 0.1)
+    assert go2.joint_damping.all() and go2.joint_friction.all()
+    assert command.effort == pytest.approx(torques[0] - base + losses)
+    assert command.position == pytest.approx(posture[7:]) and command.velocity == pytest.approx(
+        rate
+    )
+    assert set(command.kp) == {config.stiffness} and set(command.kd) == {config.damping}
+
+
+def test_rates_between_two_nodes(go2):
+    mpc = WholeBodyMpc(go2)
+    plan = mpc.update(at_rest(mpc), VelocityCommand(height=-0.1))
+    first, second = plan.states[:2, 19:]
+    assert np.abs(second - first).max() > 0.01
+    middle = reference_at(go2, plan, START + 5 * MS)
+    assert middle.v == pytest.approx(0.75 * first + 0.25 * second)
+
+
+def test_the_guess_is_the_last_plan_moved_on(go2):
+    mpc = WholeBodyMpc(go2)
+    mpc.update(at_rest(mpc), VelocityCommand(height=-0.1))
+    _, xs, us = mpc._guess
+    n, state = mpc.config.nodes, at_rest(mpc, START + 40 * MS)
+    states, torques = mpc._guessed(state, None)
+    assert (states[:, 0] == np.concatenate([state.q, state.v])).all()
+    assert (states[:, 1 : n - 1] == xs[:, 3:]).all() and (states[:, -1] == xs[:, -1]).all()
+    assert (torques[:, : n - 2] == us[:, 2:]).all() and (torques[:, -1] == us[:, -1]).all()
+
+
+def test_feet_are_told_how_fast_the_base_drifts_and_where_its_weight_is(go2, monkeypatch):
+    mpc = WholeBodyMpc(go2, gait="trot")
+    told, plan = [], mpc.feet.plan
+    monkeypatch.setattr(mpc.feet, "plan", lambda *a: (told.append(a[-2:]), plan(*a))[1])
+    mpc.horizon.model.inertias[1] += pin.Inertia(4.0, np.array([0.1, 0.0, 0.0]), 0.01 * np.eye(3))
+    mpc.horizon.take_inertias()
+    state = at_rest(mpc)
+    turned = np.array(
+        [*state.q[:3], *pin.Quaternion(pin.rpy.rpyToMatrix(0, 0, np.pi / 2)).coeffs()]
+    )
+    v = np.array([0.3, *np.zeros(17)])  # forwards, which is along y of the world
+    mpc.update(RobotState(START, np.r_[turned, state.q[7:]], v, state.carries, START), STAND)
+    drift, shift = told[0]
+    assert drift == pytest.approx([0.0, 0.3 * 0.02 / VELOCITY_TIME], abs=1e-9)
+    model = mpc.horizon.model
+    com = pin.centerOfMass(model, model.createData(), mpc.posture) - mpc.posture[:3]
+    assert com[0] > 0.01
+    assert shift == pytest.approx(com[:2] - mpc.feet.nominal.mean(axis=0))
+
+
+def test_a_robot_that_stands_has_its_weight_above_the_middle_of_its_feet(go2):
+    mpc = WholeBodyMpc(go2)
+    mpc.horizon.model.inertias[1] += pin.Inertia(4.0, np.array([0.1, 0.02, 0.0]), 0.01 * np.eye(3))
+    mpc.horizon.take_inertias()
+    mpc.update(at_rest(mpc), VelocityCommand(lean=(0.01, 0.0)))
+    model = mpc.horizon.model
+    com = pin.centerOfMass(model, model.createData(), mpc.posture) - mpc.posture[:3]
+    wanted = mpc.feet.middle() + [0.01, 0.0]
+    assert mpc._trunk.position + com[:2] == pytest.approx(wanted, abs=1e-9)

@@ -4,6 +4,7 @@
 
 import threading
 import time
+from dataclasses import replace
 
 import numpy as np
 import pinocchio as pin
@@ -80,6 +81,27 @@ def test_what_is_not_finite_is_silence(walking):
     assert not supervisor.plan(plan(MS, np.nan))
     assert supervisor.refused == 4 and walking.after(50.0) is Mode.ACTIVE
     assert walking.after(60.0) is Mode.DAMPING
+
+
+@pytest.mark.parametrize("part", ("states", "torques", "gains"))
+def test_no_part_of_a_plan_may_be_none(walking, part):
+    good = plan(0)
+    bad = getattr(good, part).copy()
+    bad.flat[-1] = np.nan
+    assert walking.supervisor.plan(good) and not walking.supervisor.plan(
+        replace(good, **{part: bad})
+    )
+    assert walking.supervisor.refused == 1
+
+
+@pytest.mark.parametrize(
+    ("height", "mode"), [(0.19, "WAITING"), (0.2, "ACTIVE"), (0.41, "WAITING")]
+)
+def test_it_begins_at_the_height_of_a_robot_that_stands(height, mode):
+    supervisor = Supervisor(ControlConfig())
+    supervisor.odometry(0, POSE, REST)
+    supervisor.joints(0, np.zeros(12), np.zeros(12))
+    assert supervisor.begin(0, height, 0.33) is Mode[mode]
 
 
 def test_a_robot_that_falls_is_stopped(walking):

@@ -2,6 +2,7 @@
 # Copyright (c) 2026, the prime_estimation developers
 """Simulated robot on the network: sensors at their rates, motor commands obeyed."""
 
+import threading
 import time
 
 import numpy as np
@@ -11,6 +12,7 @@ from helpers.waiting import wait
 pytest.importorskip("mujoco")
 
 from prime_estimation.config.parameters import Config
+from prime_estimation.control.motion_types import JointCommand
 from prime_estimation.control.posture import standing_posture
 from prime_estimation.nodes.simulator import SimulatorNode
 from prime_estimation.robot import GRAVITY, Robot
@@ -97,3 +99,16 @@ def test_time_that_it_gives_has_no_gaps_and_a_pace_of_its_own():
     assert np.diff(ticks) == pytest.approx(2e6, abs=1)
     assert ticks[-1] >= seen[-1]  # what is measured is not of the future
     assert took > 0.9 * 1e-9 * (seen[-1] - seen[0]) / 0.2
+
+
+def test_a_simulation_that_ends_is_said(tmp_path, monkeypatch, caplog):
+    monkeypatch.chdir(tmp_path)  # MuJoCo writes a log where it is
+    robot, failed = Robot.load("go2"), threading.Event()
+    simulated = SimulatedRobot(robot, Config.load("go2").noise)
+    transport, posture = InProcessTransport(Bus(), "simulator"), standing_posture(robot)
+    node = SimulatorNode(transport, simulated, posture, failed=failed.set)
+    simulated.obey(JointCommand(*np.full((5, 12), np.nan)))
+    node.start()
+    assert failed.wait(20.0)
+    node.stop()
+    assert "became unstable" in str(node.error) and "the simulation has ended" in caplog.text

@@ -14,7 +14,8 @@ from rosbags.highlevel import AnyReader
 from scipy.spatial.transform import Rotation
 
 from prime_estimation.errors import DataError
-from prime_estimation.simulate import Payload, archive, run
+from prime_estimation.simulate import Payload, archive, run, simulate
+from prime_estimation.simulate.bag import foot_wrenches
 
 PUBLISHED = Path(__file__).resolve().parents[3] / "shared" / "data" / "sim" / "go2_payload3_online"
 FEET = ["FL_foot", "FR_foot", "RL_foot", "RR_foot"]
@@ -35,6 +36,12 @@ def made(tmp_path_factory):
         start=1.0,
     )
     return out, *read(out), json.loads((out.parent / "short.json").read_text())
+
+
+@pytest.fixture(scope="module")
+def short():
+    """The shortest recording, not on disk."""
+    return simulate("go2", "stand", 0.1)
 
 
 def read(path):
@@ -118,14 +125,10 @@ def test_payload_taken_off(tmp_path):
     )
 
 
-def test_contact_force_is_the_mean_around_its_stamp(made):
-    from prime_estimation.simulate import simulate
-    from prime_estimation.simulate.bag import foot_wrenches
-
-    recording = simulate("go2", "stand", 0.1)
-    feet, force, _ = foot_wrenches(recording, 4)
+def test_contact_force_is_the_mean_around_its_stamp(short):
+    feet, force, _ = foot_wrenches(short, 4)
     assert feet == FEET
-    np.testing.assert_allclose(force[3, 1], recording.contact_force[12:16, 1].mean(axis=0))
+    np.testing.assert_allclose(force[3, 1], short.contact_force[12:16, 1].mean(axis=0))
 
 
 def test_same_seed_same_bag(tmp_path):
@@ -139,9 +142,36 @@ def test_nothing_is_overwritten(tmp_path):
     (tmp_path / "taken.json").write_text("{}")
     with pytest.raises(DataError, match="exists"):
         run("go2", "stand", 0.2, tmp_path / "taken")
+    for here in (".", "..", "/"):
+        with pytest.raises(DataError, match="exists"):
+            run("go2", "stand", 0.2, here)
+
+
+def test_where_nothing_can_be_written_is_found_out_before_it_simulates(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(DataError, match="cannot write"):
-        run("go2", "stand", 0.2, tmp_path / "file" / "run")
+        run("go2", "stand", 0.2, tmp_path / "file" / "run", progress=pytest.fail)
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), SystemExit(143), OSError(28, "no space")])
+@pytest.mark.parametrize("part", ["bag", "truth"])
+def test_nothing_is_left_of_what_is_not_whole(tmp_path, monkeypatch, short, error, part):
+    write = Path.write_text
+    monkeypatch.setattr("prime_estimation.simulate.archive.simulate", lambda *_: short)
+
+    def fail(path, text, *_):
+        if part == "bag":
+            raise error
+        if path.name == "run.json":
+            write(path, text[:9])
+            raise error
+        return write(path, text)
+
+    where = "simulate.bag.Writer.write" if part == "bag" else "simulate.archive.Path.write_text"
+    monkeypatch.setattr(f"prime_estimation.{where}", fail)
+    with pytest.raises(DataError if isinstance(error, OSError) else type(error)):
+        run("go2", "stand", 0.1, tmp_path / "run")
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.skipif(not PUBLISHED.exists(), reason="no published recordings beside the checkout")

@@ -12,6 +12,7 @@ from prime_estimation.errors import ConfigError
 from prime_estimation.robot import Robot
 from prime_estimation.simulate import Ground, simulate
 from prime_estimation.simulate.bag import foot_wrenches
+from prime_estimation.simulate.ground import CLEAR
 from prime_estimation.simulate.model import build
 
 STAIRS = Ground(stair_height=0.09, stair_count=5, stair_depth=0.33, platform=1.0, begin=0.8)
@@ -110,3 +111,16 @@ def test_ground_that_cannot_be(fields, message):
 def test_two_feet_climb_nothing():
     with pytest.raises(ConfigError, match="two feet"):
         simulate("g1", "sway", 0.5, ground=STAIRS)
+
+
+def test_bumps_are_caps_of_their_radius_and_none_is_at_the_start():
+    ground = Ground(bump_height=0.05, bump_radius=0.2, extent=2.0)
+    spheres = ground.spheres(3)
+    centres, radii = np.array([c for c, _ in spheres]), np.array([r for _, r in spheres])
+    heights = centres[:, 2] + radii
+    assert 0.4 * 0.05 <= heights.min() and heights.max() <= 0.05
+    np.testing.assert_allclose(np.sqrt(radii**2 - centres[:, 2] ** 2), 0.2)  # of the cap, at z = 0
+    away = np.linalg.norm(centres[:, :2], axis=1)
+    assert CLEAR < away.min() < 2.0 * CLEAR
+    assert [c.tolist() for c, _ in ground.spheres(3)] == centres.tolist()
+    assert len(Ground().spheres(3)) == 0

@@ -7,13 +7,14 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
+from prime_estimation.control.torque_limits import torque_limits
 from prime_estimation.errors import ConfigError, RobotError
 from prime_estimation.robot import Robot
 from prime_estimation.simulate.ground import Ground
-from prime_estimation.simulate.model import build, loaded_model, torque_limits
+from prime_estimation.simulate.model import build, loaded_model
 from prime_estimation.simulate.payload import Payload
 from prime_estimation.simulate.push import Push
-from prime_estimation.simulate.world import World, rotation
+from prime_estimation.simulate.world import SimulationError, World, rotation
 
 PAYLOADS = [
     None,
@@ -153,3 +154,12 @@ def test_a_robot_without_contacts_is_refused():
     robot.contacts = []
     with pytest.raises(RobotError, match="contact spheres"):
         build(robot, None, Ground(), 0)
+
+
+def test_a_simulation_that_becomes_unstable_says_so(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # MuJoCo writes a log where it is
+    robot = Robot.load("go2")
+    world = World(robot, None, Ground(), 0)
+    world.place(pin.neutral(robot.model))
+    with pytest.raises(SimulationError, match="became unstable at t = 0.00"):
+        world.step(np.full(12, np.nan))

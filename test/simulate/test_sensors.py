@@ -15,6 +15,9 @@ from prime_estimation.simulate.sensors import (
     FAULTS,
     RATE,
     SensorFaults,
+    _bias,
+    _bursts,
+    _mocap,
     faults_named,
     read_sensors,
     true_imu,
@@ -153,3 +156,32 @@ def test_motors_read_late_and_beside_their_torque(walk):
     expected = 0.3 + walk.tau_motor[: -late or None : every]
     first = -(-late // every)
     np.testing.assert_allclose(readings.effort[first:], expected[: len(readings.effort) - first])
+
+
+def test_a_bias_walks_with_the_root_of_time():
+    paths = np.array([_bias(np.random.default_rng(k), 0.0, 0.02, 2001)[-1] for k in range(200)])
+    assert paths.std() == pytest.approx(0.02 * np.sqrt(2000 / RATE), rel=0.1)
+
+
+def test_lost_poses_have_the_share_and_length_that_was_asked_for():
+    faults = SensorFaults(mocap_dropout=0.5, mocap_dropout_length=0.1)
+    lost = _bursts(50_000, faults, np.random.default_rng(1))
+    assert lost.mean() == pytest.approx(0.5, abs=0.03)
+    bursts = np.count_nonzero(np.diff(lost.astype(int)) == 1)
+    assert lost.sum() / bursts / faults.mocap_rate == pytest.approx(0.1, rel=0.1)
+
+
+def test_stamps_of_poses_are_late_by_what_the_robot_is_said_to_have(stand):
+    def read(late: float):
+        return _mocap(stand, QUIET, SensorFaults(), late, np.random.default_rng(0))[0]
+
+    (stamps, arrivals, *_), (on_time, same, *_) = read(0.02), read(0.0)
+    np.testing.assert_allclose(stamps - on_time, 0.02)
+    np.testing.assert_array_equal(arrivals, same)
+    np.testing.assert_array_equal(same, on_time)
+
+
+def test_torques_are_read_through_the_motors(stand):
+    robot = Robot(replace(stand.robot.config, torque_scale=1.5, torque_offset=2.0))
+    effort = read_sensors(replace(stand, robot=robot), QUIET, SensorFaults()).effort
+    np.testing.assert_allclose(effort, 2.0 + 1.5 * stand.tau_motor[::2])

@@ -77,6 +77,8 @@ def check_kind(path: Path) -> None:
 
 def make_place(path: Path) -> None:
     """Makes the folder of a recording; ConfigError where it cannot be written to."""
+    if path.is_dir():
+        raise ConfigError(f"cannot write {path}: it is a folder", path)
     try:  # minutes before the recording is written; permissions alone do not tell it
         path.parent.mkdir(parents=True, exist_ok=True)
         with TemporaryFile(dir=path.parent):
@@ -101,7 +103,12 @@ def record(page: ViewPage, path: Path, cut: Cut, progress: Progress) -> int:
     page.draw(0.0)
     page.draw_curves()
     write = _write_html if path.suffix == ".html" else _write_video
-    write(page, path, cut, _frames(page, times, cut.rate, progress))
+    part = path.with_name(f".{path.name}")  # a part of a film would pass for all of it
+    try:
+        write(page, part, cut, _frames(page, times, cut.rate, progress))
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
     return len(times)
 
 

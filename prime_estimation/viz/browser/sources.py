@@ -79,6 +79,8 @@ class _Thread:
             self._fill()
         except PrimeError as error:
             self.error = error
+        except Exception as error:  # noqa: BLE001 - a page that stays still would say it is all
+            self.error = PrimeError(f"{self.name}: {type(error).__name__}: {error}")
         finally:
             self.complete = True
 
@@ -154,8 +156,14 @@ class ProcessSource(_Thread):
         while not self._stopping.is_set():
             try:
                 said = self._receiver.recv()
-            except EOFError:
-                return
+            except EOFError:  # nobody said that it was done: killed, out of memory, a bug of ours
+                if self._stopping.is_set():
+                    return
+                self._process.join(PATIENCE_S)
+                raise PrimeError(
+                    f"the process that works on {self.name} ended before it was done, with exit "
+                    f"code {self._process.exitcode}"
+                ) from None
             if isinstance(said, PrimeError):
                 raise said
             if not isinstance(said, Estimate):
@@ -245,3 +253,5 @@ def _send_all(sender, work: Callable, arguments: tuple) -> None:
         sender.send(PrimeError(str(error)))
     except (BrokenPipeError, KeyboardInterrupt):
         pass  # nobody looks any more
+    except OSError as error:  # no room, most likely
+        sender.send(PrimeError(f"{error.strerror or error}: {error.filename or ''}".rstrip(": ")))

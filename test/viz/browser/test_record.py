@@ -116,6 +116,29 @@ def test_what_cannot_be_recorded(cut, words, page, glide, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+def test_what_is_interrupted_leaves_what_was_there(page, glide, tmp_path):
+    out = tmp_path / "out.gif"
+    out.write_text("of yesterday")
+    view = page(Standing(glide))
+    view.tick(0.0)
+
+    def half(page, path, cut, frames):
+        path.write_text("half")
+        next(frames)
+        raise KeyboardInterrupt
+
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(record, "_write_video", half)
+        record.record(view, out, Cut(0.0, 1.0, 20.0, 1.0, SIZE), lambda _: None)
+    assert [p.read_text() for p in tmp_path.iterdir()] == ["of yesterday"]
+
+
+def test_a_place_that_is_a_folder(tmp_path):
+    (tmp_path / "out.html").mkdir()
+    with pytest.raises(ConfigError, match="it is a folder"):
+        record.make_place(tmp_path / "out.html")
+
+
 def test_a_kind_that_is_none(page, glide, tmp_path):
     with pytest.raises(ConfigError, match="must be one of .html, .mp4, .gif, got out.avi"):
         record.check_kind(tmp_path / "out.avi")

@@ -2,15 +2,17 @@
 # Copyright (c) 2026, the prime_estimation developers
 """Sources that fill tracks: bags, and a replay as it goes."""
 
+import multiprocessing
+
 import numpy as np
 import pytest
 from helpers.motions import START_NS, gliding, write_bag
 from helpers.waiting import wait
 
 from prime_estimation.config.parameters import Config
-from prime_estimation.errors import DataError
+from prime_estimation.errors import DataError, PrimeError
 from prime_estimation.robot import Robot
-from prime_estimation.viz.browser.sources import BagSource, ReplaySource, nodes_in
+from prime_estimation.viz.browser.sources import BagSource, ReplaySource, _send_all, nodes_in
 
 NODES = 20
 
@@ -112,3 +114,30 @@ def test_a_replay_ends_with_its_view(robot, recording):
     source.start()
     source.stop()
     assert not source._process.is_alive()
+
+
+def test_a_process_that_is_killed_is_an_error_of_its_source(robot, recording):
+    source = ReplaySource(recording, robot, Config.load("go2"), mocap=True, topics={})
+    source.start()
+    source._process.kill()
+    assert wait(lambda: source.complete, 60.0)
+    source.stop()
+    assert isinstance(source.error, PrimeError) and "with exit code -9" in str(source.error)
+
+
+def test_a_process_that_finds_no_room_says_so(monkeypatch):
+    monkeypatch.setattr("signal.signal", lambda *_: None)  # those of this process stay
+
+    def work(_send):
+        raise OSError(28, "No space left on device", "estimate.mcap")
+
+    receiver, sender = multiprocessing.Pipe(duplex=False)
+    _send_all(sender, work, ())
+    assert str(receiver.recv()) == "No space left on device: estimate.mcap"
+
+
+def test_a_message_that_cannot_be_used_is_an_error_of_the_source(robot, bag, monkeypatch):
+    source = BagSource(bag, robot, "/a/prime")
+    monkeypatch.setattr(source.track, "put", lambda *_: 1 / 0)
+    with pytest.raises(PrimeError, match="out /a/prime: ZeroDivisionError"):
+        read(source)
