@@ -83,6 +83,9 @@ class LoadPlacePolicy:
         2.6, "from the link's centre of mass: radii of gyration; a box has 1.7, loads stand on it"
     )
     reach: float = param(0.2, "and so far at least: a hand holds things before it", "m")
+    unfelt: float = param(
+        0.5, "share of the torque for it that joints before the link lack: the base has it rather"
+    )
     nodes: int = param(200, "in a row for which it is there")
 
 
