@@ -38,8 +38,8 @@ class UnmodelledPolicy:
         0.01, "and at which it is: closer, its motor says nothing of what its links get", "rad"
     )
     at_rest: float = param(
-        0.1,
-        "rate of a joint at its stop below which the stop may hold more than its motor",
+        0.05,
+        "rate of a joint below which its stop may hold more than its motor: legs turn back there",
         "rad/s",
     )
     beyond: float = param(0.1, "beyond its limit, from which on its stop is elsewhere", "rad")
