@@ -7,11 +7,15 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 import pytest
+from helpers.windows import GivenWindow
 
 from prime_estimation.config.parameters import Config
 from prime_estimation.config.policies import LIMB_LOAD
+from prime_estimation.inertia import to_theta
 from prime_estimation.mhe.joint_parameters import OFFSETS
 from prime_estimation.mhe.problem import Problem
+from prime_estimation.mhe.situation import ON_ITS_FEET
+from prime_estimation.monitors.load_place import LoadPlace
 from prime_estimation.monitors.unfelt_load import UnfeltLoad
 from prime_estimation.robot import GRAVITY, Robot
 
@@ -53,13 +57,19 @@ def torque_of_load(problem: Problem, x: np.ndarray) -> np.ndarray:
     return torques[1] - torques[0]
 
 
-def judged(problem: Problem, offsets: np.ndarray, nodes: int = LIMB_LOAD.nodes) -> UnfeltLoad:
-    """After so many nodes with these offsets of the torque readings (nj,)."""
-    x, load = leaning(problem), UnfeltLoad(problem, "torso_link")
+def state_with(problem: Problem, offsets: np.ndarray) -> np.ndarray:
+    """The leaning state with these offsets of the torque readings (nj,)."""
+    x = leaning(problem)
     block = next(b for b in problem.joints if b.name == OFFSETS)
     for joint, group in enumerate(block.group):
         if group >= 0:
             problem.parameter(x, OFFSETS)[group] = offsets[joint]
+    return x
+
+
+def judged(problem: Problem, offsets: np.ndarray, nodes: int = LIMB_LOAD.nodes) -> UnfeltLoad:
+    """After so many nodes with these offsets of the torque readings (nj,)."""
+    x, load = state_with(problem, offsets), UnfeltLoad(problem, "torso_link")
     for _ in range(nodes):
         load.judge(x, LOAD, PLACE)
     return load
@@ -112,3 +122,20 @@ def test_what_the_base_itself_carries_has_no_joint_before_it():
     for _ in range(LIMB_LOAD.nodes):
         load.judge(problem.first.neutral(), LOAD, PLACE)
     assert not load.told and load.needed == 0.0
+
+
+def test_the_torso_is_doubted_until_its_load_is_gone(problem):
+    let_go(problem)
+    robot, monitor = problem.robot, LoadPlace(problem)
+    x = state_with(problem, -0.9 * torque_of_load(problem, leaning(problem)))
+    inertia = robot.model.inertias[robot.link_joint("torso_link")]
+    for mass, doubted in ((LOAD, {0}), (0.01, set())):
+        body = inertia + pin.Inertia(mass, np.array(PLACE), 1e-3 * mass * np.eye(3))
+        theta = to_theta(body.toDynamicParameters(), problem.config.estimator.manifold)
+        problem.parameter(x, "theta")[:10] = theta
+        for _ in range(LIMB_LOAD.nodes):
+            assert monitor.judge(GivenWindow(problem, [x]), ON_ITS_FEET) == ""
+        assert monitor.doubted == doubted
+        said = [s.message for s in monitor.health(ON_ITS_FEET)]
+        assert len(said) == len(doubted)
+        assert not said or said[0].startswith("90 % of the") and "4.0 kg on torso_link" in said[0]
