@@ -71,14 +71,8 @@ class Reporter:
         base_covariance, parameters, *contacts = window.newest(self._base.rows)
         solve_time_ms = 1e3 * (time.perf_counter() - began)
         layout, x, held = self.problem.layout, window.xs[-1], monitors.hold.covariance
-        noise = self.problem.config.noise
-        torque_error = noise.torque_scale_commanded if m.torque_commanded else noise.torque_scale
         unlike = self.problem.bent or self.problem.joints_let_go
-        rests = float(self._stuck > 0.0 and self._rests(m))
-        self._rested = max(rests, self._fades * self._rested)
-        self._learned = rests + self._fades * (self._learned - rests)  # a moment teaches little
-        stuck = max(rests, self._learned) * self._stuck
-        torque_error = math.hypot(torque_error, unlike * INTERVAL.unlike_torque, stuck)
+        torque_error, stuck = self._torque_error(m, unlike)
         theta = parameters[self._theta, self._theta] if held is None else held
         doubts = torque_error, situation.contradicted, unlike, stuck, monitors.sway.missing
         bodies = self._inertia.bodies(x, theta, *doubts)
@@ -113,6 +107,16 @@ class Reporter:
             activity=monitors.activity.activity,
             joint_parameters=self._joints(x, parameters, torque_error),
         )
+
+    def _torque_error(self, m: Measurement, unlike: bool) -> tuple[float, float]:
+        """Relative error of all torques alike; share of it by dry friction of joints at rest."""
+        noise = self.problem.config.noise
+        torque_error = noise.torque_scale_commanded if m.torque_commanded else noise.torque_scale
+        rests = float(self._stuck > 0.0 and self._rests(m))
+        self._rested = max(rests, self._fades * self._rested)
+        self._learned = rests + self._fades * (self._learned - rests)  # a moment teaches little
+        stuck = max(rests, self._learned) * self._stuck
+        return math.hypot(torque_error, unlike * INTERVAL.unlike_torque, stuck), stuck
 
     @staticmethod
     def _rests(m: Measurement) -> bool:
