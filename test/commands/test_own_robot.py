@@ -68,7 +68,7 @@ def test_a_demo_that_is_refused_leaves_nothing(tmp_path, capsys):
     path.write_text("robot: {name: arm, urdf: 'example-robot-data:panda', floating_base: false}")
     assert cli.main(["demo", "--robot", str(path), "--out", str(tmp_path / "runs")]) == 2
     assert "only robots with a floating base" in capsys.readouterr().err
-    assert list((tmp_path / "runs").iterdir()) == []
+    assert not (tmp_path / "runs").exists()
 
 
 def test_doctor_asks_about_units(tmp_path, capsys):
