@@ -38,12 +38,11 @@ class JointStops:
             torque: (nj,) of their motors [Nm].
             rate: (nj,) of the joints [rad/s]; None: not known.
         """
-        presses = self.pressed(position, torque)
+        below, above = self._ends(position)
+        presses = _into(below, above, torque)
         if rate is None:
             return presses
-        there = (position > self._above[0]) | (position < self._below[1])
-        inside = (position > self._below[0]) & (position < self._above[1])
-        return presses | (there & inside & (np.abs(rate) < UNMODELLED.at_rest))
+        return presses | ((below | above) & (np.abs(rate) < UNMODELLED.at_rest))
 
     def pressed(self, position: np.ndarray, torque: np.ndarray) -> np.ndarray:
         """(nj,) joints that are pressed against their stop.
@@ -52,6 +51,15 @@ class JointStops:
             position: (nj,) of the joints [rad].
             torque: (nj,) of their motors [Nm].
         """
-        below = (position > self._below[0]) & (position < self._below[1]) & (torque < 0.0)
-        above = (position > self._above[0]) & (position < self._above[1]) & (torque > 0.0)
-        return below | above
+        return _into(*self._ends(position), torque)
+
+    def _ends(self, position: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(nj,) joints that are at the lower end of their range, and at the upper one."""
+        below = (position > self._below[0]) & (position < self._below[1])
+        above = (position > self._above[0]) & (position < self._above[1])
+        return below, above
+
+
+def _into(below: np.ndarray, above: np.ndarray, torque: np.ndarray) -> np.ndarray:
+    """(nj,) joints at such ends whose torque presses them on."""
+    return (below & (torque < 0.0)) | (above & (torque > 0.0))

@@ -5,6 +5,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from ..errors import DataError
@@ -18,11 +20,22 @@ def write_whole(path: Path, content: str | bytes) -> None:
     Raises:
         DataError: it cannot be written; an older one is as it was.
     """
-    beside = path.with_name(f".{path.name}.{os.getpid()}")  # two runs into one folder
     try:
-        beside.write_bytes(content.encode() if isinstance(content, str) else content)
-        os.replace(beside, path)
+        with in_one_step(path) as beside:
+            beside.write_bytes(content.encode() if isinstance(content, str) else content)
     except OSError as error:
         raise DataError(f"cannot write {path}: {error.strerror}", path) from error
+
+
+@contextmanager
+def in_one_step(path: Path) -> Iterator[Path]:
+    """A place beside a file to write it to, of the same suffix; at the end it is put there.
+
+    Where that fails nothing is left of it, and an older file is as it was.
+    """
+    beside = path.with_name(f".{os.getpid()}.{path.name}")  # two runs into one folder
+    try:
+        yield beside
+        os.replace(beside, path)
     finally:
         beside.unlink(missing_ok=True)

@@ -5,12 +5,11 @@
 from __future__ import annotations
 
 import numpy as np
-import pinocchio as pin
 
+from .. import _core
 from ..config.policies import LIMB_LOAD, LOAD_PLACE
 from ..mhe.joint_parameters import OFFSETS, JointBlock
 from ..mhe.problem import Problem
-from ..robot import GRAVITY
 
 
 class UnfeltLoad:
@@ -18,11 +17,11 @@ class UnfeltLoad:
 
     A load m at a place p of the link needs at these joints, at rest,
 
-        tau = J_p^T (0, 0, m g)
+        tau = J^T Y (m, m p)
 
-    with the Jacobian J_p of p. A load that the base carries is felt by the feet and not by a waist:
-    given to the torso it needs a torque there that nothing measures, and once offsets b of the
-    torque readings are let go, they become what is missing, b = -tau. Its share is
+    with Y and J as in `LimbLoad`. A load that the base carries is felt by the feet and not by a
+    waist: given to the torso it needs a torque there that nothing measures, and once offsets b of
+    the torque readings are let go, they become what is missing, b = -tau. Its share is
     `-tau^T b / tau^T tau`.
 
     Attributes:
@@ -36,11 +35,10 @@ class UnfeltLoad:
 
     def __init__(self, problem: Problem, link: str):
         self.problem, robot = problem, problem.robot
-        self._link = robot.link_joint(link)
-        joints = robot.joints_to(self._link) if problem.floating else []
-        self._columns = [robot.model.joints[j].idx_v for j in joints]
+        joints = robot.joints_to(robot.link_joint(link)) if problem.floating else []
+        self._regressors = _core.LimbRegressors(robot.model, [joints] if joints else [])
         self._joints = [robot.joint_ids.index(j) for j in joints]
-        self._data = robot.model.createData()
+        self._rest = np.zeros(robot.model.nv)
         self.reset()
 
     def reset(self) -> None:
@@ -66,7 +64,7 @@ class UnfeltLoad:
             self._nodes = 0
             return
         missing = -offsets.per_joint(self.problem.parameter(x, OFFSETS))[self._joints]
-        torque = self._torque(x, mass, np.array(place))
+        torque = self._torque(x, mass, place)
         square = float(torque @ torque)
         self.needed = square**0.5
         self.share = float(torque @ missing) / square if square > 0.0 else 0.0
@@ -78,11 +76,7 @@ class UnfeltLoad:
         blocks = self.problem.free_joints
         return next((block for block in blocks if block.name == OFFSETS), None)
 
-    def _torque(self, x: np.ndarray, mass: float, place: np.ndarray) -> np.ndarray:
+    def _torque(self, x: np.ndarray, mass: float, place: list[float]) -> np.ndarray:
         """Torques of the joints that carry the link, for this load at rest [Nm]."""
-        model, q = self.problem.robot.model, self.problem.layout.q(x)
-        pin.computeJointJacobians(model, self._data, q)
-        J = pin.getJointJacobian(model, self._data, self._link, pin.LOCAL)[:, self._columns]
-        up = self._data.oMi[self._link].rotation[2]  # of the world, in the link's axes
-        moved = J[:3] + np.cross(J[3:], place, axis=0)
-        return mass * GRAVITY * (up @ moved)
+        (Y,) = self._regressors.evaluate(self.problem.layout.q(x), self._rest, self._rest)
+        return Y.reshape(-1, 4) @ (mass * np.array([1.0, *place]))

@@ -14,6 +14,7 @@ from tempfile import TemporaryFile
 import numpy as np
 
 from ...errors import ConfigError, PrimeError
+from ...io.whole_file import in_one_step
 from .chromium import Chromium
 from .leaflet import leaflet
 from .page import ViewPage
@@ -103,12 +104,8 @@ def record(page: ViewPage, path: Path, cut: Cut, progress: Progress) -> int:
     page.draw(0.0)
     page.draw_curves()
     write = _write_html if path.suffix == ".html" else _write_video
-    part = path.with_name(f".{path.name}")  # a part of a film would pass for all of it
-    try:
+    with in_one_step(path) as part:  # a part of a film would pass for all of it
         write(page, part, cut, _frames(page, times, cut.rate, progress))
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
     return len(times)
 
 
