@@ -22,7 +22,6 @@ from .landings import Landings
 from .leaning import Leaning
 from .load_by_motion import LoadByMotion
 from .planes import Planes
-from .prior import replace_prior
 from .problem import Problem
 from .situation import Situation
 from .soles import Soles
@@ -381,7 +380,7 @@ class Ground:
         moved = problem.parameter(head, "height") - problem.parameter(reference, "height")
         change = above[feet] + moved[feet] - (head[2] - reference[2])
         stddev = np.full(len(feet), problem.config.estimator.terrain_stddev)
-        replace_prior(arrival, [int(first + f) for f in feet], rows, stddev, change)
+        arrival.replace_prior([int(first + f) for f in feet], rows, stddev, change)
         heights = problem.parameter(head, "height").copy()
         heights[feet] += above[feet]
         window.set_parameter("height", heights)

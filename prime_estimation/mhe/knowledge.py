@@ -10,7 +10,6 @@ import numpy as np
 
 from .hold import Hold
 from .kept import Kept, square_root
-from .prior import replace_prior
 from .window import Window
 
 HELD_STDDEV = 1e-6  # of inertial coordinates theta that are held
@@ -69,7 +68,7 @@ def renew(
     spread[:] = stddev
     change = mean - problem.parameter(arrival.reference, name)[elements]
     rows, columns = np.zeros((len(elements), problem.ndx)), [first + int(i) for i in elements]
-    replace_prior(arrival, columns, rows, spread, change)
+    arrival.replace_prior(columns, rows, spread, change)
     value = problem.parameter(window.xs[0], name)
     away = (value[elements] - mean).tolist()
     if any(abs(a) > UNMOVED * s for a, s in zip(away, spread.tolist())):
@@ -109,7 +108,7 @@ def _take_as_known(window: Window, across: np.ndarray, value: np.ndarray) -> Non
     rows, n = np.zeros((len(indices), problem.ndx)), len(indices)
     rows[:, columns] = np.eye(n) - across
     change = across @ (value - problem.parameter(arrival.reference, "theta"))
-    replace_prior(arrival, indices, rows, np.full(n, HELD_STDDEV), change)
+    arrival.replace_prior(indices, rows, np.full(n, HELD_STDDEV), change)
     window.kept = None
 
 

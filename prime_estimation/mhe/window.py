@@ -16,7 +16,6 @@ from ..contact.points import idle_rows
 from ..sensors.imu import vertical
 from .kept import Kept
 from .place import Place
-from .prior import replace_prior
 from .problem import Problem
 
 
@@ -227,14 +226,14 @@ class Window:
             stddev: (n,) standard deviation of the independent part, above 0.
 
         Raises:
-            DataError: it is not above 0.
+            ValueError: it is not above 0.
         """
         problem, reference = self.problem, self.arrival.reference
         first = int(problem.columns(name).start)
         change = value - problem.parameter(reference, name)[elements]
         change = change - rows @ problem.state.diff(reference, self.xs[0])
         columns = [first + int(i) for i in elements]
-        replace_prior(self.arrival, columns, rows, stddev, change)
+        self.arrival.replace_prior(columns, rows, stddev, change)
         block = problem.parameter(self.xs[0], name).copy()
         block[elements] = value
         self.set_parameter(name, block)

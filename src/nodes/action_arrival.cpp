@@ -313,6 +313,11 @@ void ActionArrival::replacePrior(const std::vector<int>& indices,
   requireSize("arrival", "change", change.size(), k);
   if (!rows.allFinite() || !stddev.allFinite() || !change.allFinite())
     throw std::invalid_argument("arrival: a prior that is not finite");
+  // without noise the root would be singular, and the next update would divide by it
+  if (!(stddev.array() > 0.0).all())
+    throw std::invalid_argument(
+        "arrival: a prior needs standard deviations above 0: for what is known exactly, give a "
+        "small one");
   MatrixXd replaced(k, n + k);
   replaced.leftCols(n).noalias() = rows * L_;
   replaced.rightCols(k) = MatrixXd(stddev.asDiagonal());

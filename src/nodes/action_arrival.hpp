@@ -49,7 +49,7 @@ class ActionArrival : public ActionLeastSquares {
                    const Eigen::Ref<const Eigen::MatrixXd>& noise);
 
   /// Replace the prior of the tangent variables `indices` by `rows * dx + N(0, stddev^2)`, and
-  /// shift their reference by `change`.
+  /// shift their reference by `change`. Throws where a standard deviation is not above 0.
   void replacePrior(const std::vector<int>& indices, const Eigen::Ref<const Eigen::MatrixXd>& rows,
                     const ConstRef& stddev, const ConstRef& change);
 

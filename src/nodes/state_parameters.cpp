@@ -4,6 +4,7 @@
 
 #include <pinocchio/algorithm/joint-configuration.hpp>
 #include <stdexcept>
+#include <string>
 
 namespace prime {
 
@@ -14,8 +15,20 @@ using ConstRef = Eigen::Ref<const VectorXd>;
 // Pinocchio's Lie group algorithms get plain vectors and matrices: those are the instances that
 // libpinocchio holds, of any other type the compiler makes its own for all joints (50 s).
 
+namespace {
+
+/// A number of parameters whose covariance fits in memory. A negative one of Python is a huge one.
+std::size_t allowed(const std::size_t np) {
+  constexpr std::size_t kMost = 10000;  // 800 MB of a covariance; humanoids have some 100
+  if (np <= kMost) return np;
+  throw std::invalid_argument("state: " + std::to_string(np) + " parameters, of at most " +
+                              std::to_string(kMost));
+}
+
+}  // namespace
+
 StateParameters::StateParameters(const pinocchio::Model& model, const std::size_t np)
-    : StateAbstractTpl<double>(model.nq + model.nv + np, 2 * model.nv + np),
+    : StateAbstractTpl<double>(model.nq + model.nv + allowed(np), 2 * model.nv + np),
       model_(model),
       np_(np) {
   nv_ = model.nv;

@@ -12,6 +12,7 @@ namespace prime {
 /// dp), with dq of the base in base axes.
 class StateParameters : public crocoddyl::StateAbstractTpl<double> {
  public:
+  /// @throws std::invalid_argument  more parameters than memory has room for.
   StateParameters(const pinocchio::Model& model, std::size_t np);
 
   Eigen::VectorXd zero() const override;

@@ -68,6 +68,11 @@ def test_knowledge_that_is_not_finite(node, arrival, value):
     np.testing.assert_array_equal(arrival.covariance, np.eye(ndx))
 
 
+@pytest.mark.parametrize("many", [10001, 2**31])
+def test_more_parameters_than_memory_has_room_for(many):
+    refused(lambda: _core.StateParameters(pin.buildSampleModelManipulator(), many), "of at most")
+
+
 def vector_node(np_: int = 0) -> "_core.ActionLinear":
     one, state = np.ones((1, 1)), crocoddyl.StateVector(1)
     return _core.ActionLinear(state, one, one, np.zeros(1), one, one, np.zeros(1), np_)
