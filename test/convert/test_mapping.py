@@ -42,6 +42,7 @@ def changed(mapping: dict, path: str, value) -> dict:
         ("imu.rotation", [0, 0, 90], "are in rad, at most a turn"),
         ("imu.orientation", {"columns": "q", "unit": "deg"}, "a quaternion has no unit 'deg'"),
         ("files.log.names", ["t", "q0"], "are of a file without a header"),
+        ("files.log", {"time": {"rate": 1}, "header": False, "names": [0, 1]}, "numbers in quotes"),
         ("imu.delay", 12, "is longer than any sensor or drive takes"),
         ("imu.gyro", ["wx", "wx", "wz"], "'imu' has column 'wx' for two axes"),
         ("joints.position", {"columns": "q{}", "scale": 0}, "a scale of 0"),

@@ -92,6 +92,24 @@ def test_constants(tmp_path):
     assert mixed[:, 0].tolist() == [0.0] * 6 and mixed[:, 1] == pytest.approx(Q[:, 1])
 
 
+def test_a_number_that_is_the_name_of_a_column_is_no_constant(tmp_path):
+    """As a data frame without names writes its header: 1 would be one radian throughout."""
+    path = tmp_path / "log.csv"
+    np.savetxt(path, np.column_stack([T, Q]), delimiter=",", header="t,1,2", comments="")
+    table = opened(path)
+    for columns in ([1, 2], ["1", 2], 1):
+        with pytest.raises(DataError, match=r"q: [12] is a constant, but .*write '[12]' for the"):
+            table.quantity(Columns(columns), 2, "angle", "q")
+    assert table.quantity(Columns(["1", "2"]), 2, "angle", "q") == pytest.approx(Q)
+    assert table.quantity(Columns(["1", 2.0]), 2, "angle", "q")[:, 1].tolist() == [2.0] * 6
+
+
+def test_a_single_number_is_no_column(tmp_path):
+    np.savez(tmp_path / "log.npz", t=T, q=Q, kp=3.0)
+    with pytest.raises(DataError, match="'kp' is a single number, where a column of 6 rows"):
+        opened(tmp_path / "log.npz").column("kp")
+
+
 @pytest.mark.parametrize(
     ("content", "said"),
     [
