@@ -120,6 +120,7 @@ def test_orientation_mocap_feet_and_targets(table, mapping, write_csv, tmp_path)
     table |= {"f0": 20.0 + 0.0 * t, "f1": 100.0 + t, "d0": 0.0 * t, "d1": 0.1 + 0.0 * t}
     mapping["joints"]["effort"] = None
     mapping["joints"]["targets"] = {"position": "d{}", "kp": 20, "kd": 0.5}
+    mapping["joints"]["offsets"] = [0.0, 0.3]  # of measured and desired positions alike
     mapping["joints"]["command_delay"] = 0.01
     mapping["imu"]["orientation"] = {"columns": ["qw", "qx", "qy", "qz"], "order": "wxyz"}
     mapping["imu"]["rotation"] = [0.0, 0.0, np.pi / 2]
@@ -129,12 +130,14 @@ def test_orientation_mocap_feet_and_targets(table, mapping, write_csv, tmp_path)
         "orientation": {"columns": ["rx", "ry", "rz"], "order": "xyz", "unit": "deg"},
         "world_rotation": [np.pi / 2, 0.0, 0.0],
     }
-    mapping["foot_force"] = {"names": ["a", "b"], "values": "f{}"}
+    mapping["imu"]["delay"] = 0.002
+    mapping["foot_force"] = {"names": ["a", "b"], "values": "f{}", "delay": 0.004}
     mapping["contacts"] = {"names": ["a", "b"], "values": "f{}", "threshold": 50}
     mapping["held"] = {"drop": False}
     conversion, bag = converted(write_csv(table), mapping, tmp_path)
     assert conversion.shift == 0.0
-    _, imu = bag["/imu"][100]
+    seconds, imu = bag["/imu"][100]
+    assert seconds == pytest.approx(t[100] - 0.002)
     own = Rotation.from_quat([getattr(imu.orientation, c) for c in "xyzw"])
     # the orientation of the frame that the readings were turned into
     back = turn[100] * Rotation.from_euler("z", -np.pi / 2)
@@ -145,6 +148,7 @@ def test_orientation_mocap_feet_and_targets(table, mapping, write_csv, tmp_path)
     seen = Rotation.from_quat([getattr(pose.pose.orientation, c) for c in "xyzw"])
     assert (seen * turn[100].inv()).magnitude() < 1e-6
     assert bag["/foot_force"][0][1].name == ["a", "b"]
+    assert bag["/foot_force"][100][0] == pytest.approx(t[100] - 0.004)
     assert bag["/contacts"][0][1].force.tolist() == [0.0, 1.0]
     seconds, command = bag["/joint_commands"][7]
     assert seconds == pytest.approx(t[7] + 0.01)

@@ -7,6 +7,7 @@ import pytest
 
 from prime_estimation.convert.mapping import Clock, Columns, LogFile, Rotation
 from prime_estimation.convert.tables import open_table
+from prime_estimation.convert.units import UNITS, factor_to_si
 from prime_estimation.errors import DataError
 
 T = np.arange(6) * 0.1
@@ -36,6 +37,32 @@ def saved(kind: str, folder):
         table = pyarrow.table({"t": T, "q0": Q[:, 0], "q1": Q[:, 1]})
         pyarrow.parquet.write_table(table, path)
     return path
+
+
+@pytest.mark.parametrize(
+    ("kind", "unit", "factor"),
+    [
+        ("time", "ms", 1e-3),
+        ("time", "us", 1e-6),
+        ("time", "ns", 1e-9),
+        ("angle", "deg", 0.017453292519943295),
+        ("angle", "turn", 6.283185307179586),
+        ("rate", "deg/s", 0.017453292519943295),
+        ("rate", "turn/s", 6.283185307179586),
+        ("rate", "rpm", 0.10471975511965978),
+        ("torque", "mNm", 1e-3),
+        ("stiffness", "Nm/deg", 57.29577951308232),
+        ("damping", "Nm s/deg", 57.29577951308232),
+        ("acceleration", "g", 9.80665),
+        ("acceleration", "mg", 9.80665e-3),
+        ("length", "cm", 1e-2),
+        ("length", "mm", 1e-3),
+        ("force", "kgf", 9.80665),
+    ],
+)
+def test_units(kind, unit, factor):
+    assert factor_to_si(kind, unit, "log") == pytest.approx(factor, rel=1e-14)
+    assert factor_to_si(kind, "", "log") == factor_to_si(kind, next(iter(UNITS[kind])), "log") == 1
 
 
 @pytest.mark.parametrize("kind", ["csv", "txt", "npz", "mat", "parquet"])
