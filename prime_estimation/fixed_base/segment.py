@@ -134,7 +134,7 @@ class Segment:
         return tuple((B @ trajectory).reshape(-1, self.machine.nj) for B in self._motion)
 
     def start(self) -> np.ndarray:
-        """Trajectory that smooths the encoders: half of the power is left at CUT_OFF.
+        """Trajectory that smooths the encoders: half of the amplitude is left at CUT_OFF.
 
         Joints without sensor rest at zero.
         """

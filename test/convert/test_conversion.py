@@ -86,6 +86,35 @@ def test_garbage_beyond_its_limit_is_left_out(name, column, table, mapping, writ
     assert max(abs(v) for _, m in bag["/joint_states"] for v in getattr(m, name)) < 10.0
 
 
+@pytest.mark.parametrize(
+    ("section", "part", "columns", "topic"),
+    [
+        ("imu", "gyro", ["wx", "wy", "wz"], "/imu"),
+        ("imu", "accelerometer", ["ax", "ay", "az"], "/imu"),
+        ("mocap", "position", ["X", "Y", "Z"], "/mocap/pose"),
+        ("foot_force", "values", ["f0", "f1"], "/foot_force"),
+    ],
+)
+def test_limits_are_those_of_their_columns(
+    section, part, columns, topic, table, mapping, write_csv, tmp_path
+):
+    """A glitch in every column of the log; the row is left out of that sensor alone."""
+    t = table["t"]
+    table |= {"X": 1.0 * t, "Y": 2.0 * t, "Z": 0.5 + 0.0 * t, "f0": 20.0 + t, "f1": 40.0 - t}
+    table |= {f"q{axis}": 0.0 * t for axis in "xyz"} | {"qw": 1.0 + 0.0 * t}
+    for name in (*"XYZ", "f0", "wx", "ax"):
+        table[name][50] = 300.0
+    mapping["mocap"] = {
+        "position": list("XYZ"),
+        "orientation": {"columns": [f"q{c}" for c in "xyzw"]},
+    }
+    mapping["foot_force"] = {"names": ["a", "b"], "values": "f{}"}
+    mapping[section][part] = {"columns": columns, "limit": 100.0}
+    _, bag = converted(write_csv(table), mapping, tmp_path)
+    lengths = {name: len(messages) for name, messages in bag.items()}
+    assert lengths.pop(topic) == len(t) - 1 and set(lengths.values()) == {len(t)}
+
+
 def test_stamps_of_another_unit_than_said(table, mapping, write_csv, tmp_path):
     table["t"] = 1e3 * (1.7e9 + table["t"])
     with pytest.raises(DataError, match="is the unit of the stamps"):

@@ -4,6 +4,7 @@
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation as Turn
 
 from prime_estimation.convert.mapping import Clock, Columns, LogFile, Rotation
 from prime_estimation.convert.tables import open_table
@@ -100,6 +101,17 @@ def test_a_name_twice_and_garbage_rows(tmp_path):
     assert table.column("x").tolist() == [1, 3, 5] and table.column("x#2").tolist() == [2, 4, 6]
 
 
+def test_the_comment_above_the_rows_names_them(tmp_path):
+    path = tmp_path / "log.txt"
+    path.write_text("# run 7, Go2\n# t q0 q1\n0 1 2\n1 3 4\n")
+    assert opened(path).column("q1").tolist() == [2, 4]
+
+
+def test_an_array_of_one_row_is_a_column(tmp_path):
+    np.savez(tmp_path / "log.npz", t=T[None], q0=T[:, None])
+    assert opened(tmp_path / "log.npz").column("q0") == pytest.approx(T)
+
+
 def test_rotations(tmp_path):
     path = tmp_path / "log.csv"
     half = np.sqrt(0.5)
@@ -110,6 +122,23 @@ def test_rotations(tmp_path):
     assert np.isnan(quat[1]).all()
     turned = table.rotation(Rotation(["b", "c", "a"], "xyz", "deg"), "imu.orientation")
     assert turned[2] == pytest.approx([0, 0, np.sin(np.radians(0.5)), np.cos(np.radians(0.5))])
+
+
+def test_what_is_no_unit_quaternion_is_no_reading(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("t,a,b,c,d\n0,0,0,0,1.03\n1,0,0,0,0.9\n2,0,0,0,1.1\n")
+    quat = opened(path).rotation(Rotation(["a", "b", "c", "d"]), "imu.orientation")
+    assert quat[0].tolist() == [0, 0, 0, 1] and np.isnan(quat[1:]).all()
+
+
+@pytest.mark.parametrize("order", ["ZYX", "zyx"])
+def test_a_heading_may_be_unwrapped(order, tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("t,a,b,c\n0,20,0.1,0.2\n1,21,0.1,0.2\n")
+    quat = opened(path).rotation(Rotation(["a", "b", "c"], order), "imu.orientation")
+    yaw, pitch, roll = (Turn.from_rotvec(v) for v in ([0, 0, 20], [0, 0.1, 0], [0.2, 0, 0]))
+    expected = yaw * pitch * roll if order == "ZYX" else roll * pitch * yaw
+    assert (Turn.from_quat(quat[0]) * expected.inv()).magnitude() < 1e-12
 
 
 def test_constants(tmp_path):
@@ -230,6 +259,15 @@ def test_euler_angles_in_degrees(tmp_path):
     assert opened(path).rotation(Rotation(columns, "xyz", "deg"), "o").shape == (4, 4)
     with pytest.raises(DataError, match="about x reach 8 rad, which is beyond half a turn"):
         opened(path).rotation(Rotation(columns, "xyz"), "o")
+
+
+def test_a_glitch_is_no_other_unit_of_angles(tmp_path):
+    path = tmp_path / "log.csv"
+    rows = np.zeros((400, 4))
+    rows[:, 0] = np.arange(400)
+    rows[7, 1] = 30.0
+    np.savetxt(path, rows, delimiter=",", header="t,a,b,c", comments="")
+    assert opened(path).rotation(Rotation(["a", "b", "c"], "xyz"), "imu.orientation").shape[1] == 4
 
 
 def test_rows_are_those_of_the_stamps(tmp_path):
