@@ -213,11 +213,39 @@ def test_torques_that_are_read_at_other_rows(table, mapping, write_csv, tmp_path
 def test_a_seam_is_a_gap_in_the_bag(table, mapping, write_csv, tmp_path):
     for name in ("q0", "q1"):
         table[name][200:] += 0.5
+        table[name][350:] += 0.5
     conversion, bag = converted(write_csv(table), mapping, tmp_path)
-    assert len(conversion.seams) == 1
+    # where the parts begin in the bag
+    begins = [bag["/joint_states"][row][0] for row in (200, 350)]
+    assert conversion.seams == pytest.approx(begins)
     for topic in ("/joint_states", "/imu"):
         steps = np.diff([t for t, _ in bag[topic]])
-        assert (steps > 0.9).sum() == 1 and np.argmax(steps) == 199
+        assert np.flatnonzero(steps > 0.9).tolist() == [199, 349]
+
+
+def test_parts_whose_joints_tell_the_time_follow_each_other(table, mapping, write_csv, tmp_path):
+    for name in ("q0", "q1"):
+        table[name][200:] += 0.5
+    mapping["files"]["log"]["time"] = {"rate": 200.0, "from_rates": True}
+    _, bag = converted(write_csv(table), mapping, tmp_path)
+    steps = np.diff([t for t, _ in bag["/joint_states"]])
+    assert len(steps) == 399 and np.delete(steps, 199) == pytest.approx(0.005, abs=1e-3)
+    assert steps[199] == pytest.approx(1.005, abs=1e-6)
+
+
+def test_a_pause_is_its_own_gap(table, mapping, write_csv, tmp_path):
+    table["t"][200:] += 2.0
+    conversion, bag = converted(write_csv(table), mapping, tmp_path)
+    assert conversion.seams == []
+    assert [t for t, _ in bag["/imu"]] == pytest.approx(table["t"])
+
+
+@pytest.mark.parametrize("still", ["wx wy wz", "ax ay az"])
+def test_either_sensor_of_an_imu_tells_a_fresh_reading(still, table, mapping, write_csv, tmp_path):
+    for name in still.split():
+        table[name][:] = 1.0
+    _, bag = converted(write_csv(table), mapping, tmp_path)
+    assert len(bag["/imu"]) == 400
 
 
 def test_a_seam_is_that_row_of_the_file(table, mapping, write_csv, tmp_path):
