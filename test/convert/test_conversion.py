@@ -193,11 +193,14 @@ def test_held_rows_garbage_and_the_beginning_of_time(table, mapping, write_csv, 
             table[name] = column[np.arange(400) // 4 * 4]
     table["q0"][10], table["dq1"][20] = np.nan, 1e3
     mapping["joints"]["velocity"] = {"columns": "dq{}", "limit": 50}
+    table |= {f"f{i}": (10.0 * i + table["t"])[np.arange(400) // 2 * 2] for i in (0, 1)}
+    mapping["foot_force"] = {"names": ["a", "b"], "values": "f{}"}
     conversion, bag = converted(write_csv(table), mapping, tmp_path)
     told = {s.topic: dict(s.left_out) for s in conversion.series}
     assert told == {
         "joint_states": {"not finite": 1, "velocity beyond limit": 1},
         "imu": {"held": 300},
+        "foot_force": {"held": 200},
     }
     assert len(bag["/imu"]) == 100 and conversion.shift == 1.0
     assert bag["/imu"][1][0] == pytest.approx(1.02)
