@@ -9,6 +9,7 @@ import pytest
 
 from prime_estimation.calibration.fusion import fuse
 from prime_estimation.calibration.offsets import OffsetPriors, Offsets
+from prime_estimation.calibration.plausibility import check_run
 from prime_estimation.calibration.single import RunCalibration
 from prime_estimation.errors import DataError
 from prime_estimation.robot import Robot
@@ -80,3 +81,16 @@ def test_half_of_the_priors_width_is_observable(left, told):
     data = (left**-2 - 1.0) * np.diag(PRIOR)
     rows = fuse([run(data, TRUTH, NOTHING)]).rows(ROBOT)
     assert [row["observable"] for row in rows] == [told] * 12
+
+
+@pytest.mark.parametrize(("metres", "possible"), [(0.25, True), (-0.35, False)])
+def test_a_foot_that_is_far_from_its_place(metres, possible):
+    """Ten of the prior's standard deviations, of 30 mm each, are on no robot."""
+    told = np.eye(12) / 1e-10
+    seen = run(told, metres * np.eye(12)[4], NOTHING)
+    seen.result.outliers = {}
+    if possible:
+        check_run(seen, ROBOT)
+        return
+    with pytest.raises(DataError, match="FR_foot y comes out -0.35 m from its place"):
+        check_run(seen, ROBOT)

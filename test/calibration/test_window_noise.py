@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from prime_estimation.calibration.window_noise import CalibratedLevels, _held, _step, _within
+from prime_estimation.calibration.window_outcome import WindowOutcome
 from prime_estimation.calibration.window_segment import ENOUGH, LevelStatistics, kept, telling
 from prime_estimation.cli import main
 from prime_estimation.config.parameters import Config, NoiseConfig
@@ -97,6 +98,17 @@ def test_levels_stay_where_they_are_declared():
     assert _within("encoder", 0.01) == 0.01
     bounds = NoiseConfig.__dataclass_fields__["encoder"].metadata
     assert (_within("encoder", 1e-99), _within("encoder", 1e99)) == (bounds["low"], bounds["high"])
+
+
+def test_intervals_of_levels_are_those_of_their_logarithms():
+    config = Config.load("go2")
+    levels = CalibratedLevels({"gyro": 0.01}, {"gyro": 0.02}, {"gyro": 0.1}, [], True)
+    (row,) = WindowOutcome(None, config, "go2", [], [], levels).rows()
+    low, high = row["interval"]
+    assert low * high == pytest.approx(0.02**2) and high == pytest.approx(
+        0.02 * np.exp(0.196), 1e-3
+    )
+    assert (row["before"], row["after"], row["observable"]) == (0.01, 0.02, True)
 
 
 def test_a_wide_interval_is_not_observable():
