@@ -32,9 +32,9 @@ class Columns:
 
     columns: list | str | float = param(
         [],
-        "names of the columns in order (a number among them is a constant); or the name of an "
-        "array with that many columns; or a pattern with {} for the numbers 0, 1, ...; or one "
-        "number for all of them",
+        "names of the columns in order (a number among them is a constant, in quotes a name); or "
+        "the name of an array with that many columns; or a pattern with {} for the numbers 0, 1, "
+        "...; or one number for all of them",
     )
     unit: str = param("", "unit of the columns; default: SI (the first of each kind below)")
     scale: float = param(1.0, "factor on the columns, beside the unit's")

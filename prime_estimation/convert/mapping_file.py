@@ -56,6 +56,12 @@ def mapping_of(content: dict, source: str = "mapping") -> Mapping:
             raise ConfigError(
                 f"{source}: 'files.{name}.names' are of a file without a header: set header: false"
             )
+        if not all(isinstance(entry, str) for entry in file.names):
+            raise ConfigError(
+                f"{source}: 'files.{name}.names' must be a list of names, numbers in quotes, got "
+                f"{file.names!r}",
+                file.names,
+            )
         _check_columns(file.time.column, f"{source}: 'files.{name}.time.column'")
     return _checked(_with_files(mapping, source), source)
 

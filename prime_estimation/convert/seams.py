@@ -32,7 +32,7 @@ def seam_rows(
         times: (n,) of its rows [s].
         fresh: (n,) rows with a new reading of the joints.
         position: (n, nj) [rad].
-        velocity: (n, nj) [rad/s]; None: a jump is a step of the positions.
+        velocity: (n, nj) [rad/s]; None: a jump is a step unlike the one before.
         stamped: rows of the file that have a stamp, n of them; None: all.
 
     Raises:
@@ -61,8 +61,9 @@ def _jumps(settings: Seams, times, fresh, position, velocity) -> list[int]:
     change, elapsed = np.diff(position[rows], axis=0), np.diff(times[rows])
     pauses = elapsed > settings.pause
     if velocity is None:
-        # what the joints did just before goes on
-        expected = [np.vstack([np.zeros_like(change[:1]), change[:-1]])]
+        # what the joints did just before goes on; they may rest at first, or move as they do next
+        at_first = change[1:2] if len(change) > 1 else np.zeros_like(change[:1])
+        expected = [np.vstack([e, change[:-1]]) for e in (np.zeros_like(at_first), at_first)]
     else:
         rate = 0.5 * (velocity[rows][1:] + velocity[rows][:-1])
         # by the stamps, and by the time that the joints themselves tell: rows may lie closer than

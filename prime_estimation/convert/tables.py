@@ -51,9 +51,14 @@ class Table:
                 f"{self._usual}: is it transposed?",
                 name,
             )
+        if found is None and name in self._content.scalars:
+            raise DataError(
+                f"{self.path}: '{name}' is a single number, where a column of {self.rows} rows is "
+                "expected",
+                name,
+            )
         if found is None:
-            known = [*self._content.columns, *self._content.scalars]
-            hint = did_you_mean(name, [*self._content.arrays, *known])
+            hint = did_you_mean(name, [*self._content.arrays, *self._content.columns])
             raise DataError(f"{self.path} has no column '{name}'{hint}", name)
         return found[self.first : self.first + self.rows]
 
@@ -74,10 +79,12 @@ class Table:
         """(rows, count) columns of a quantity in SI.
 
         Raises:
-            DataError: a column is missing, is NaN throughout, or their number is not `count`.
+            DataError: a column is missing, is NaN throughout, or their number is not `count`; or a
+                number is both a constant and the name of a column.
         """
         factor = part.scale * factor_to_si(unit_kind, part.unit, what)
         if isinstance(part.columns, (int, float)):
+            self._check_constant(part.columns, what)
             return np.full((self.rows, count), factor * part.columns)
         return factor * self._stack(part.columns, count, what)
 
@@ -112,6 +119,8 @@ class Table:
                 f"{what} wants {count} columns, but {columns!r} of {self.path} has {len(names)}",
                 names,
             )
+        for name in names:
+            self._check_constant(name, what)
         # a number among the names is a constant
         stacked = np.stack(
             [
@@ -124,6 +133,15 @@ class Table:
         if empty:
             raise DataError(f"{self.path}: column '{empty[0]}' ({what}) is NaN throughout", empty)
         return stacked
+
+    def _check_constant(self, number: str | float, what: str) -> None:
+        """DataError for an integer by which a column is called: names of YAML may want quotes."""
+        if isinstance(number, int) and str(number) in self._content.columns:
+            raise DataError(
+                f"{what}: {number} is a constant, but {self.path} has a column of that name: write "
+                f"'{number}' for the column, {number}.0 for the constant",
+                number,
+            )
 
 
 def _check_euler(angles: np.ndarray, part: Rotation, what: str) -> None:

@@ -75,7 +75,8 @@ def _clean(stream: Stream) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     padded = np.pad(position, ((_NEIGHBOURS // 2, _NEIGHBOURS // 2), (0, 0)), mode="edge")
     windows = np.lib.stride_tricks.sliding_window_view(padded, _NEIGHBOURS, axis=0)
     away = np.linalg.norm(position - np.median(windows, axis=2), axis=1)
-    unit = position[-1].size and np.median(np.abs(position - position.mean(axis=0)))
-    good = away < max(_JUMP, 0.5 * float(unit))
+    # in another unit than metres what is usual is larger
+    usual = float(np.median(np.abs(position - position.mean(axis=0))))
+    good = away < max(_JUMP, 0.5 * usual)
     good &= np.concatenate([[True], np.diff(stamps) > 0.0])
     return stamps[good], position[good], quat[good]

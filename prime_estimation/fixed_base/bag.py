@@ -34,7 +34,8 @@ def read_bag(
         topics: sensor topics by role, where they cannot be found by type and name.
 
     Raises:
-        DataError: the bag cannot be read, does not fit the robot, or has no efforts.
+        DataError: the bag cannot be read, does not fit the robot, or has no joint states with
+            efforts in the span.
     """
     with BagReader(path) as bag:
         used = choose_topics(bag, robot, False, topics)
@@ -47,7 +48,9 @@ def read_bag(
             if type(sample) is JointSample
         ]
         reader.check_joints_seen()
-    if not samples or any(sample.effort is None for sample in samples):
+    if not samples:
+        raise DataError(f"{path}: no joint states from {span[0]:g} to {span[1]:g} s")
+    if any(sample.effort is None for sample in samples):
         raise DataError(
             f"{path}: the joint states have no effort; torques are needed, zero for passive joints"
         )

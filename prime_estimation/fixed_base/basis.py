@@ -32,8 +32,10 @@ class Basis(ABC):
         """Basis of a span.
 
         Raises:
-            ConfigError: the span has fewer than ten steps.
+            ConfigError: the step is no length of time, or the span has fewer than ten of them.
         """
+        if not step > 0.0:
+            raise ConfigError(f"the step is {step:g} s, expected more than zero")
         steps = int((last - first) / step * (1.0 + 1e-12))
         if steps < 10:
             raise ConfigError(

@@ -119,9 +119,15 @@ class Machine:
         return self._index[name]
 
     def values(self, changes: Mapping[str, float]) -> np.ndarray:
-        """All parameters: nominal, but for `changes`."""
+        """All parameters: nominal, but for `changes`.
+
+        Raises:
+            ConfigError: there is none of that name, or its value is not finite.
+        """
         out = self.nominal.copy()
         for name, value in changes.items():
+            if not np.isfinite(value):
+                raise ConfigError(f"{name} is {value}, expected a finite number", name)
             out[self.index(name)] = value
         return out
 
@@ -175,14 +181,14 @@ class Machine:
         gain, lost, joint = self.part(values, "gain"), self.part(values, "gear_loss"), np.arange(nj)
         size = np.hypot(v, self.friction_velocity)
         sign, size_of = v / size, np.abs(gain * control)
-        by_control = gain * (1.0 - lost * np.sign(gain * control) * sign)
+        passed = 1.0 - lost * np.sign(gain * control) * sign  # share that the gear lets through
         by = np.zeros((n, nj, len(values)))
         for kind, column in {
-            "gain": by_control / gain * control,
+            "gain": passed * control,
             "gear_loss": -size_of * sign,
             "offset": np.ones_like(v),
         }.items():
             by[:, joint, joint + self._columns(kind).start] = column
-        by[:, :, -1] = by_control * control_by_delay
+        by[:, :, -1] = gain * passed * control_by_delay
         torque = gain * control - lost * size_of * sign + self.part(values, "offset")
         return Motors(torque, -lost * size_of * self.friction_velocity**2 / size**3, by)

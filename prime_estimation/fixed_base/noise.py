@@ -31,34 +31,34 @@ def noise_levels(
         position: find those of the encoders too; otherwise they are kept.
     """
     for _ in range(TIMES):
-        found = fit(weights)
-        ratio = _ratios(found)
-        joints = found.segments[0].recording.measured
-        at_encoders = np.ones(len(weights.position))
-        if position:
-            at_encoders[joints] = ratio[found.machine.nj :][: len(joints)]
+        at_torques, at_encoders, _ = _ratios(fit(weights))
+        if not position:
+            at_encoders = np.ones_like(at_encoders)
         weights = replace(
             weights,
             position=weights.position * at_encoders,
-            torque=weights.torque * ratio[: found.machine.nj],
+            torque=weights.torque * at_torques,
         )
-        if np.max(np.abs(np.log(np.r_[at_encoders, ratio[: found.machine.nj]]))) < SETTLED:
+        if np.max(np.abs(np.log(np.r_[at_encoders, at_torques]))) < SETTLED:
             break
     return weights, fit(weights)
 
 
 def _ratios(found: Estimate) -> np.ndarray:
-    """By group of rows: deviation that is left over that which was assumed, freedom heeded."""
-    probe = np.random.default_rng(0)
-    squares, freedom = 0.0, 0.0
+    """Deviation that is left over that which was assumed, freedom heeded.
+
+    Of torques, encoders and rates, (3, nj); one where nothing is measured.
+    """
+    probe, size = np.random.default_rng(0), 3 * found.machine.nj
+    squares, freedom = np.zeros(size), np.zeros(size)
     solution = found.solution
     parts = linearized(found.segments, solution.values, solution.trajectories, found.free)
     for segment, part in zip(found.segments, parts):
         part.eliminate(0.0)
         groups, J = segment.groups, part.rows.by_trajectory
         signs = probe.choice([-1.0, 1.0], (len(groups), PROBES))
-        size = groups.max() + 1
-        squares = squares + np.bincount(groups, part.rows.residual**2, size)
+        squares += np.bincount(groups, part.rows.residual**2, size)
         taken = np.mean(signs * (J @ part.solve(J.T @ signs)), axis=1)
-        freedom = freedom + np.bincount(groups, 1.0 - taken, size)
-    return np.sqrt(squares / freedom)
+        freedom += np.bincount(groups, 1.0 - taken, size)
+    ratio = np.divide(squares, freedom, out=np.ones(size), where=freedom != 0.0)
+    return np.sqrt(ratio).reshape(3, -1)

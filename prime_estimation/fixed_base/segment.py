@@ -103,18 +103,19 @@ class Segment:
             basis.positions(self._times), recording.position[inside], weights.position
         )
         self._sensors, self._readings = self._encoders, self._reading
-        kinds = [nj + np.arange(len(recording.measured))]
+        kinds = [nj + recording.measured]
         if len(recording.gauged):
             rates = self._sensor(basis.rates(self._times), recording.rate[inside], weights.rate)
             self._sensors = sparse.vstack([self._encoders, rates[0]], format="csr")
             self._readings = np.concatenate([self._reading, rates[1]])
-            kinds.append(kinds[0].max() + 1 + np.arange(len(recording.gauged)))
+            kinds.append(2 * nj + recording.gauged)
         nearest = np.rint((self._times - nodes[0]) / basis.step).astype(int)
         nearest = np.clip(nearest, 0, len(nodes) - 1)
         self.nodes = np.concatenate(
             [np.repeat(np.arange(len(nodes)), nj), *(np.repeat(nearest, len(k)) for k in kinds)]
         )
-        # rows of one kind and joint: torques 0 ... nj - 1, then encoders, then rates
+        # rows of one kind and joint: torques 0 ... nj - 1, encoders from nj on, rates from 2 nj on,
+        # the same in all recordings, whatever sensors they have
         self.groups = np.concatenate(
             [np.tile(np.arange(nj), len(nodes)), *(np.tile(k, len(self._times)) for k in kinds)]
         )
@@ -133,7 +134,7 @@ class Segment:
         return tuple((B @ trajectory).reshape(-1, self.machine.nj) for B in self._motion)
 
     def start(self) -> np.ndarray:
-        """Trajectory that smooths the encoders: half of the power is left at CUT_OFF.
+        """Trajectory that smooths the encoders: half of the amplitude is left at CUT_OFF.
 
         Joints without sensor rest at zero.
         """
@@ -199,6 +200,11 @@ def _check(machine: Machine, recording: JointRecording, weights: Weights) -> Non
             f"the machine has {machine.nj} joints, the recording positions of "
             f"{recording.position.shape[1]} and torques of {recording.torque.shape[1]}; give a "
             "column for each, NaN where no sensor is"
+        )
+    if recording.rate is not None and recording.rate.shape[1] != machine.nj:
+        raise DataError(
+            f"the machine has {machine.nj} joints, the recording rates of "
+            f"{recording.rate.shape[1]}; give a column for each, NaN where none is measured"
         )
     if len(recording.gauged) and (weights.rate is None or len(weights.rate) != machine.nj):
         raise ConfigError("the recording has rates: give the weights a rate for each joint")

@@ -34,7 +34,7 @@ from ..types import (
     SolverStatus,
 )
 from .full_information import ForwardPass, smooth_forward
-from .posterior import SHRUNK, Posterior
+from .posterior import Posterior
 from .single import Run
 
 BEGIN_NS = 1_000_000_000  # by which motion on uneven ground begins later: what follows smooths it
@@ -267,7 +267,6 @@ def _bodies(posterior: Posterior) -> tuple[BodyInertia, ...]:
     for link in posterior.links:
         quantities = posterior.quantities(link)
         com = np.array([q.stddev for q in quantities[1:4]])
-        observable = quantities[0].stddev < SHRUNK * quantities[0].prior_stddev
         out.append(
             BodyInertia(
                 link,
@@ -275,7 +274,7 @@ def _bodies(posterior: Posterior) -> tuple[BodyInertia, ...]:
                 posterior.pi_covariance(link),
                 quantities[0].stddev,
                 com,
-                observable,
+                quantities[0].observable,
             )
         )
     return tuple(out)

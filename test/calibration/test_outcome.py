@@ -5,6 +5,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pinocchio as pin
 import pytest
 import yaml
 
@@ -40,6 +41,50 @@ def test_a_block_that_ctrl_c_left_unexamined_is_not_unobservable():
     outcome.told = dict.fromkeys(noise.blocks, False)
     words = {observable_in_words(row["observable"]) for row in outcome.noise_rows()}
     assert words == {"not observable"}
+
+
+def test_the_largest_correlation_has_any_sign():
+    config = Config.load("go2")
+    robot = Robot(config.robot)
+    noise, fused = NoiseModel.of(config, 3, False), found(robot, np.zeros((4, 3)))
+    gyro = np.array([[4.0, -3.0, 0.0], [-3.0, 9.0, 0.5], [0.0, 0.5, 1.0]])
+    descent = Descent(noise.with_blocks({"gyro": gyro}), 1.0, 1.0, [], False, 1.0)
+    outcome = CalibrationOutcome(robot, config, "go2", ["noise"], noise, [], fused, descent)
+    row = next(row for row in outcome.noise_rows() if row["name"] == "gyro")
+    assert row["correlation"] == pytest.approx(0.5) and row["after"] == [2.0, 3.0, 1.0]
+
+
+def test_everything_is_where_it_was_found(tmp_path):
+    """On top of what the YAML had: IMU, tracked body, zeros of the encoders, feet."""
+    told = {
+        "imu_position": [0.01, 0.02, 0.03],
+        "imu_rotation": [0.1, -0.2, 0.3],
+        "mocap_position": [0.1, 0.0, 0.2],
+        "mocap_rotation": [0.0, 0.3, -0.2],
+        "joint_zeros": {"FL_calf_joint": 0.05},
+    }
+    source = tmp_path / "go2.yaml"
+    config = Config.load("go2").updated({"robot": told})
+    source.write_text(yaml.safe_dump({"robot": config.to_dict()["robot"]}))
+    robot, noise = Robot(config.robot), NoiseModel.of(config, 3, False)
+    nominal = Offsets.nominal(robot)
+    step = np.random.default_rng(1).uniform(-0.05, 0.05, nominal.size)
+    fused = replace(found(robot, np.zeros((4, 3))), offsets=nominal.moved(step))
+    what = ["feet", "joints", "imu", "mocap"]
+    outcome = CalibrationOutcome(robot, config, str(source), what, noise, [], fused)
+    (tmp_path / "found.yaml").write_text(outcome.live_yaml())
+    there, offsets = Robot.load(str(tmp_path / "found.yaml")), fused.offsets
+    imu, body = there.imu_placement, there.mocap_placement
+    np.testing.assert_allclose(imu.rotation, offsets.imu_rotation, atol=3e-6)
+    np.testing.assert_allclose(imu.translation, offsets.imu_position, atol=3e-6)
+    found_body = pin.SE3(offsets.mocap_rotation, offsets.mocap_position) * robot.mocap_placement
+    np.testing.assert_allclose(body.homogeneous, found_body.homogeneous, atol=3e-6)
+    np.testing.assert_allclose(there.joint_zeros, robot.joint_zeros + offsets.joints, atol=1e-6)
+    for before, now, offset in zip(robot.contacts, there.contacts, offsets.feet):
+        turned = robot.model.frames[robot.model.getFrameId(before.frame)].placement.rotation
+        np.testing.assert_allclose(
+            turned @ (np.array(now.position) - before.position), offset, atol=3e-6
+        )
 
 
 @pytest.mark.parametrize("locked", [{}, {"left_knee_joint": 0.4}])

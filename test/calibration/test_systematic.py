@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from helpers.swaying_robot import bent, shipped_noise, sway, swaying
+from helpers.swaying_robot import bent, go2_on_points, shipped_noise, sway, swaying
 
 from prime_estimation.calibration import systematic
 from prime_estimation.calibration.problem import KinematicProblem
@@ -38,6 +38,36 @@ def assert_same(cause, found, share=0.02):
             np.testing.assert_allclose(
                 there, expected, rtol=0.0, atol=share * np.abs(expected).max() + 1e-12
             )
+
+
+def test_creep_of_a_foot():
+    """Joints that carry a foot on, over a base that stays, and the foothold that goes with it."""
+    robot = go2_on_points()
+    problem = KinematicProblem(robot, sway(robot, bent(robot), 60), bent(robot), shipped_noise())
+    x, o, r = problem.origin, problem.nominal, problem.recording
+    creep, leg = np.array([0.0, systematic.CREEP, 0.0]), problem.legs[1]
+    joints = np.array(leg.joints)
+    motion = leg.motion(r.angle[:, joints] - o.joints[joints], r.rate[:, joints], o.feet[1])
+    rate = r.rate.copy()
+    rate[:, joints] += np.linalg.solve(o.imu_rotation.T @ motion.jacobian, creep[:, None])[..., 0]
+    cause = systematic._creep(problem, x, (1,), creep)
+    assert set(cause) == {"leg_1", "foothold_1"}
+    found = change(problem, replace(r, rate=rate))
+    np.testing.assert_allclose(found["leg_1"], cause["leg_1"], atol=1e-9)
+    moved, known = replace(x, feet=x.feet.copy()), problem.factors(x, o)
+    steps = r.step * (x.rotation[:-1] @ creep)
+    moved.feet[1:, 1] += np.cumsum(steps, axis=0)
+    before = {f.name: f.residual for f in known}["foothold_1"]
+    after = {f.name: f.residual for f in problem.factors(moved, o)}["foothold_1"]
+    np.testing.assert_allclose(after - before, cause["foothold_1"], atol=1e-12)
+
+
+def test_feet_creep_one_by_one_and_together(case):
+    causes = list(systematic._causes(case, case.origin, case.nominal))
+    count = len(case.legs)
+    together = {f"{kind}_{i}" for i in range(count) for kind in ("leg", "foothold")}
+    assert [set(c) == together for c in causes].count(True) == 3
+    assert len(causes) == 3 * (count + 1) + 3 + 3
 
 
 def test_late_joints(case):

@@ -7,10 +7,11 @@ import json
 import numpy as np
 import pytest
 
-from prime_estimation.calibration.window_noise import CalibratedLevels, _held
+from prime_estimation.calibration.window_noise import CalibratedLevels, _held, _step, _within
+from prime_estimation.calibration.window_outcome import WindowOutcome
 from prime_estimation.calibration.window_segment import ENOUGH, LevelStatistics, kept, telling
 from prime_estimation.cli import main
-from prime_estimation.config.parameters import Config
+from prime_estimation.config.parameters import Config, NoiseConfig
 
 TRUE = {"encoder": 0.002, "joint_velocity": 0.05, "joint_torque": 0.5}  # of the simulated sensors
 
@@ -62,6 +63,52 @@ def test_rows_that_tell_a_level():
     assert chosen.sum() == ENOUGH and share[chosen].min() > 0.74
     assert telling(0.4 * share, np.ones(share.shape, bool)).sum() == share.size - 1
     assert not telling(share, np.zeros(share.shape, bool)).any()
+
+
+def statistics(**levels: tuple[float, float, float]) -> LevelStatistics:
+    """Of levels with (squares over what is expected, seen, share) in a thousand rows each."""
+    rows = 1e3
+    ratio, seen, share = (np.array(column) for column in zip(*levels.values()))
+    expected = rows * share * seen
+    information = np.diag(rows * share**2 * seen**2)
+    return LevelStatistics(
+        ratio * expected, expected, information, rows * share, np.full(len(levels), rows)
+    )
+
+
+def test_steps_of_levels():
+    """To where squares are what is expected, no further than what is told."""
+    shipped = {"encoder": 1.0, "gyro": 2.0, "base_force": 3.0}
+    said = statistics(encoder=(1.21, 0.9, 0.95), gyro=(0.5, 0.9, 0.5), base_force=(0.5, 0.9, 0.95))
+    # a level that is half of its rows' variance is not lowered, and a disturbance only grows
+    assert _step(said, shipped, shipped) == pytest.approx([np.log(1.1), 0.0, 0.0], abs=1e-6)
+    too_large = statistics(
+        encoder=(9.0, 0.9, 0.95), gyro=(1.3, 0.9, 0.5), base_force=(0.5, 0.9, 0.95)
+    )
+    grown = {"encoder": 1.0, "gyro": 2.0, "base_force": 4.0}
+    step = _step(too_large, grown, shipped)
+    assert step == pytest.approx([np.log(1.6), 0.5 * np.log(1.3), np.log(0.75)], abs=3e-3)
+    # where the data have nothing against a level, it is drawn to the shipped one
+    fits = statistics(**dict.fromkeys(shipped, (1.0, 0.9, 0.95)))
+    assert (_step(fits, {k: 2.0 * s for k, s in shipped.items()}, shipped) < 0.0).all()
+    assert (_step(fits, {k: 0.5 * s for k, s in shipped.items()}, shipped) > 0.0).all()
+
+
+def test_levels_stay_where_they_are_declared():
+    assert _within("encoder", 0.01) == 0.01
+    bounds = NoiseConfig.__dataclass_fields__["encoder"].metadata
+    assert (_within("encoder", 1e-99), _within("encoder", 1e99)) == (bounds["low"], bounds["high"])
+
+
+def test_intervals_of_levels_are_those_of_their_logarithms():
+    config = Config.load("go2")
+    levels = CalibratedLevels({"gyro": 0.01}, {"gyro": 0.02}, {"gyro": 0.1}, [], True)
+    (row,) = WindowOutcome(None, config, "go2", [], [], levels).rows()
+    low, high = row["interval"]
+    assert low * high == pytest.approx(0.02**2) and high == pytest.approx(
+        0.02 * np.exp(0.196), 1e-3
+    )
+    assert (row["before"], row["after"], row["observable"]) == (0.01, 0.02, True)
 
 
 def test_a_wide_interval_is_not_observable():

@@ -50,6 +50,8 @@ def test_rows_without_stamps(table):
     for wrong in (Clock(), Clock(rate=1.0, step=1.0), Clock("t", rate=1.0)):
         with pytest.raises(ConfigError):
             row_times(table([1, 2, 3]), wrong)
+    with pytest.raises(ConfigError, match="a step of -0.01 s goes back"):
+        row_times(table([1, 2, 3]), Clock(step=-0.01))
 
 
 def _arrivals():
@@ -101,12 +103,33 @@ def test_the_joints_tell_the_time():
     assert (np.diff(again) > 0.0).all()
 
 
+def test_the_joints_tell_no_time_across_a_cut():
+    """Half a radian further, or not at all, at 1 rad/s: such rows keep the time of the others."""
+    guess, rate = 0.01 * np.arange(6), np.ones((6, 1))
+    position = np.array([0.0, 0.01, 0.02, 0.52, 0.52, 0.53])[:, None]
+    told = times_from_rates(guess, np.ones(6, bool), position, rate)
+    assert told == pytest.approx(guess, abs=1e-9)
+
+
+def test_rows_before_the_first_fresh_reading_keep_their_time():
+    guess = 0.01 * np.arange(6)
+    fresh = np.array([False, False, True, True, True, True])
+    told = times_from_rates(guess, fresh, guess[:, None], np.ones((6, 1)))
+    assert told == pytest.approx(guess, abs=1e-6)
+
+
 def test_fresh_rows():
     times = np.arange(10) * 0.01
     values = np.array([1, 1, 2, 2, 2, 2, 2, 2, 2, 3.0])[:, None]
     assert fresh_rows(values, times, 1.0).tolist() == [1, 0, 1, 0, 0, 0, 0, 0, 0, 1]
     # what stands still is read all the same
     assert fresh_rows(values, times, 0.03).tolist() == [1, 0, 1, 0, 0, 1, 0, 0, 1, 1]
+    # once in two rows, whatever the rounding of their times
+    still = np.zeros((200, 1))
+    assert fresh_rows(still, 0.01 * np.arange(200), 0.02).tolist() == [1, 0] * 100
+    # a column without readings is equal to itself
+    still[:] = np.nan
+    assert fresh_rows(np.hstack([values, still[:10]]), times, 1.0).sum() == 3
 
 
 def test_seams(table):
@@ -120,6 +143,9 @@ def test_seams(table):
     assert seam_rows(Seams(), log, times, fresh, position, rate) == [200]
     assert seam_rows(Seams(), log, times, fresh, position, None) == [200]
     assert seam_rows(Seams(detect=False, rows=[50]), log, times, fresh, position, rate) == [50]
+    # without rates, what the joints did before goes on: a fast one jumps nowhere
+    fast = 0.08 * np.arange(n)[:, None] * np.ones(6)
+    assert seam_rows(Seams(), log, times, fresh, fast, None) == []
     # 201 and the jump at 200 are one cut
     assert seam_rows(Seams(rows=[201]), log, times, fresh, position, rate) == [200]
     late = times + np.where(np.arange(n) >= 120, 0.8, 0.0)
@@ -142,6 +168,25 @@ def test_landing_feet_are_no_seam_where_readings_are_rare(table, rate, seams):
     assert seam_rows(Seams(), table(range(n)), times, np.ones(n, bool), position, velocity) == seams
 
 
+@pytest.mark.parametrize("joints, seams", [(3, []), (4, [200])])
+def test_a_third_of_the_joints_makes_a_seam(table, joints, seams):
+    n = 400
+    position, velocity = np.zeros((n, 12)), np.zeros((n, 12))
+    position[200:, :joints] += 0.3
+    rows = np.arange(n) / 500.0, np.ones(n, bool), position, velocity
+    assert seam_rows(Seams(), table(range(n)), *rows) == seams
+
+
+@pytest.mark.parametrize("lost, seams", [(0.027, []), (0.1, [100])])
+def test_some_lost_rows_of_a_log_without_stamps_are_no_seam(table, lost, seams):
+    """The joints go on as their rates say, for longer than the rows tell."""
+    n = 200
+    true = 0.002 * np.arange(n) + np.where(np.arange(n) >= 100, lost, 0.0)
+    position, rate = 3.0 * true[:, None] * np.ones(6), np.full((n, 6), 3.0)
+    times, fresh = 0.002 * np.arange(n), np.ones(n, bool)
+    assert seam_rows(Seams(), table(range(n)), times, fresh, position, rate) == seams
+
+
 def test_another_files_stamps():
     own = np.array([0.0, 1.0, 2.0, 3.0, 20.0])
     values = own[:, None] * 2.0
@@ -149,3 +194,6 @@ def test_another_files_stamps():
     found = on_times(times, own, values)[:, 0]
     assert np.isnan(found[[0, 4]]).all()
     assert found[[1, 2, 3]] == pytest.approx([1.0, 2.0, 6.0])
+    # beside a row without a reading values at their own times are what they are
+    found = on_times(np.array([0.0, 0.5, 2.0, 3.0]), own[:4], np.array([[1.0], [np.nan], [3], [4]]))
+    assert found[[0, 2, 3], 0].tolist() == [1.0, 3.0, 4.0] and np.isnan(found[1, 0])

@@ -86,6 +86,35 @@ def test_garbage_beyond_its_limit_is_left_out(name, column, table, mapping, writ
     assert max(abs(v) for _, m in bag["/joint_states"] for v in getattr(m, name)) < 10.0
 
 
+@pytest.mark.parametrize(
+    ("section", "part", "columns", "topic"),
+    [
+        ("imu", "gyro", ["wx", "wy", "wz"], "/imu"),
+        ("imu", "accelerometer", ["ax", "ay", "az"], "/imu"),
+        ("mocap", "position", ["X", "Y", "Z"], "/mocap/pose"),
+        ("foot_force", "values", ["f0", "f1"], "/foot_force"),
+    ],
+)
+def test_limits_are_those_of_their_columns(
+    section, part, columns, topic, table, mapping, write_csv, tmp_path
+):
+    """A glitch in every column of the log; the row is left out of that sensor alone."""
+    t = table["t"]
+    table |= {"X": 1.0 * t, "Y": 2.0 * t, "Z": 0.5 + 0.0 * t, "f0": 20.0 + t, "f1": 40.0 - t}
+    table |= {f"q{axis}": 0.0 * t for axis in "xyz"} | {"qw": 1.0 + 0.0 * t}
+    for name in (*"XYZ", "f0", "wx", "ax"):
+        table[name][50] = 300.0
+    mapping["mocap"] = {
+        "position": list("XYZ"),
+        "orientation": {"columns": [f"q{c}" for c in "xyzw"]},
+    }
+    mapping["foot_force"] = {"names": ["a", "b"], "values": "f{}"}
+    mapping[section][part] = {"columns": columns, "limit": 100.0}
+    _, bag = converted(write_csv(table), mapping, tmp_path)
+    lengths = {name: len(messages) for name, messages in bag.items()}
+    assert lengths.pop(topic) == len(t) - 1 and set(lengths.values()) == {len(t)}
+
+
 def test_stamps_of_another_unit_than_said(table, mapping, write_csv, tmp_path):
     table["t"] = 1e3 * (1.7e9 + table["t"])
     with pytest.raises(DataError, match="is the unit of the stamps"):
@@ -120,6 +149,7 @@ def test_orientation_mocap_feet_and_targets(table, mapping, write_csv, tmp_path)
     table |= {"f0": 20.0 + 0.0 * t, "f1": 100.0 + t, "d0": 0.0 * t, "d1": 0.1 + 0.0 * t}
     mapping["joints"]["effort"] = None
     mapping["joints"]["targets"] = {"position": "d{}", "kp": 20, "kd": 0.5}
+    mapping["joints"]["offsets"] = [0.0, 0.3]  # of measured and desired positions alike
     mapping["joints"]["command_delay"] = 0.01
     mapping["imu"]["orientation"] = {"columns": ["qw", "qx", "qy", "qz"], "order": "wxyz"}
     mapping["imu"]["rotation"] = [0.0, 0.0, np.pi / 2]
@@ -129,12 +159,14 @@ def test_orientation_mocap_feet_and_targets(table, mapping, write_csv, tmp_path)
         "orientation": {"columns": ["rx", "ry", "rz"], "order": "xyz", "unit": "deg"},
         "world_rotation": [np.pi / 2, 0.0, 0.0],
     }
-    mapping["foot_force"] = {"names": ["a", "b"], "values": "f{}"}
+    mapping["imu"]["delay"] = 0.002
+    mapping["foot_force"] = {"names": ["a", "b"], "values": "f{}", "delay": 0.004}
     mapping["contacts"] = {"names": ["a", "b"], "values": "f{}", "threshold": 50}
     mapping["held"] = {"drop": False}
     conversion, bag = converted(write_csv(table), mapping, tmp_path)
     assert conversion.shift == 0.0
-    _, imu = bag["/imu"][100]
+    seconds, imu = bag["/imu"][100]
+    assert seconds == pytest.approx(t[100] - 0.002)
     own = Rotation.from_quat([getattr(imu.orientation, c) for c in "xyzw"])
     # the orientation of the frame that the readings were turned into
     back = turn[100] * Rotation.from_euler("z", -np.pi / 2)
@@ -145,6 +177,7 @@ def test_orientation_mocap_feet_and_targets(table, mapping, write_csv, tmp_path)
     seen = Rotation.from_quat([getattr(pose.pose.orientation, c) for c in "xyzw"])
     assert (seen * turn[100].inv()).magnitude() < 1e-6
     assert bag["/foot_force"][0][1].name == ["a", "b"]
+    assert bag["/foot_force"][100][0] == pytest.approx(t[100] - 0.004)
     assert bag["/contacts"][0][1].force.tolist() == [0.0, 1.0]
     seconds, command = bag["/joint_commands"][7]
     assert seconds == pytest.approx(t[7] + 0.01)
@@ -160,11 +193,14 @@ def test_held_rows_garbage_and_the_beginning_of_time(table, mapping, write_csv, 
             table[name] = column[np.arange(400) // 4 * 4]
     table["q0"][10], table["dq1"][20] = np.nan, 1e3
     mapping["joints"]["velocity"] = {"columns": "dq{}", "limit": 50}
+    table |= {f"f{i}": (10.0 * i + table["t"])[np.arange(400) // 2 * 2] for i in (0, 1)}
+    mapping["foot_force"] = {"names": ["a", "b"], "values": "f{}"}
     conversion, bag = converted(write_csv(table), mapping, tmp_path)
     told = {s.topic: dict(s.left_out) for s in conversion.series}
     assert told == {
         "joint_states": {"not finite": 1, "velocity beyond limit": 1},
         "imu": {"held": 300},
+        "foot_force": {"held": 200},
     }
     assert len(bag["/imu"]) == 100 and conversion.shift == 1.0
     assert bag["/imu"][1][0] == pytest.approx(1.02)
@@ -180,11 +216,39 @@ def test_torques_that_are_read_at_other_rows(table, mapping, write_csv, tmp_path
 def test_a_seam_is_a_gap_in_the_bag(table, mapping, write_csv, tmp_path):
     for name in ("q0", "q1"):
         table[name][200:] += 0.5
+        table[name][350:] += 0.5
     conversion, bag = converted(write_csv(table), mapping, tmp_path)
-    assert len(conversion.seams) == 1
+    # where the parts begin in the bag
+    begins = [bag["/joint_states"][row][0] for row in (200, 350)]
+    assert conversion.seams == pytest.approx(begins)
     for topic in ("/joint_states", "/imu"):
         steps = np.diff([t for t, _ in bag[topic]])
-        assert (steps > 0.9).sum() == 1 and np.argmax(steps) == 199
+        assert np.flatnonzero(steps > 0.9).tolist() == [199, 349]
+
+
+def test_parts_whose_joints_tell_the_time_follow_each_other(table, mapping, write_csv, tmp_path):
+    for name in ("q0", "q1"):
+        table[name][200:] += 0.5
+    mapping["files"]["log"]["time"] = {"rate": 200.0, "from_rates": True}
+    _, bag = converted(write_csv(table), mapping, tmp_path)
+    steps = np.diff([t for t, _ in bag["/joint_states"]])
+    assert len(steps) == 399 and np.delete(steps, 199) == pytest.approx(0.005, abs=1e-3)
+    assert steps[199] == pytest.approx(1.005, abs=1e-6)
+
+
+def test_a_pause_is_its_own_gap(table, mapping, write_csv, tmp_path):
+    table["t"][200:] += 2.0
+    conversion, bag = converted(write_csv(table), mapping, tmp_path)
+    assert conversion.seams == []
+    assert [t for t, _ in bag["/imu"]] == pytest.approx(table["t"])
+
+
+@pytest.mark.parametrize("still", ["wx wy wz", "ax ay az"])
+def test_either_sensor_of_an_imu_tells_a_fresh_reading(still, table, mapping, write_csv, tmp_path):
+    for name in still.split():
+        table[name][:] = 1.0
+    _, bag = converted(write_csv(table), mapping, tmp_path)
+    assert len(bag["/imu"]) == 400
 
 
 def test_a_seam_is_that_row_of_the_file(table, mapping, write_csv, tmp_path):

@@ -8,10 +8,12 @@ import re
 import pytest
 import yaml
 
+from prime_estimation.config.parameters import Config
 from prime_estimation.convert.key_table import key_table
 from prime_estimation.convert.mapping_file import built_in_mappings, load_mapping, mapping_of
 from prime_estimation.convert.robot_names import check_names
 from prime_estimation.errors import ConfigError
+from prime_estimation.robot import Robot
 
 
 def changed(mapping: dict, path: str, value) -> dict:
@@ -28,6 +30,9 @@ def changed(mapping: dict, path: str, value) -> dict:
     return out
 
 
+MOCAP = {"position": ["x", "y", "z"], "orientation": {"columns": "q{}"}}
+
+
 @pytest.mark.parametrize(
     ("path", "value", "said"),
     [
@@ -42,7 +47,13 @@ def changed(mapping: dict, path: str, value) -> dict:
         ("imu.rotation", [0, 0, 90], "are in rad, at most a turn"),
         ("imu.orientation", {"columns": "q", "unit": "deg"}, "a quaternion has no unit 'deg'"),
         ("files.log.names", ["t", "q0"], "are of a file without a header"),
+        ("files.log", {"time": {"rate": 1}, "header": False, "names": [0, 1]}, "numbers in quotes"),
         ("imu.delay", 12, "is longer than any sensor or drive takes"),
+        ("joints.command_delay", 12, "is longer than any sensor or drive takes"),
+        ("mocap", {**MOCAP, "delay": -12}, "is longer than any sensor or drive takes"),
+        ("contacts", {"names": ["a"], "values": ["f"], "delay": 12}, "'contacts.delay' = 12 s is"),
+        ("mocap", {**MOCAP, "position": ["x", "y", "x"]}, "'mocap' has column 'x' for two axes"),
+        ("mocap", {**MOCAP, "world_rotation": [90, 0, 0]}, "are in rad, at most a turn"),
         ("imu.gyro", ["wx", "wx", "wz"], "'imu' has column 'wx' for two axes"),
         ("joints.position", {"columns": "q{}", "scale": 0}, "a scale of 0"),
         ("joints.signs", [1], "must be 2 numbers"),
@@ -84,6 +95,25 @@ def test_command_or_targets(mapping):
     content["joints"]["targets"] = {"kp": 20}
     with pytest.raises(ConfigError, match="both command and targets"):
         mapping_of(content)
+
+
+def test_damping_needs_rates(mapping):
+    content = changed(mapping, "joints.velocity", None)
+    content["joints"]["targets"] = {"kd": 1.0}
+    with pytest.raises(ConfigError, match="kd needs joints.velocity"):
+        mapping_of(content)
+
+
+def test_joints_that_the_robot_locks_may_be_in_a_log(mapping, tmp_path):
+    config = Config.load("go2")
+    names = Robot(config.robot).joint_names
+    locked = config.updated({"robot": {"locked_joints": {"FL_calf_joint": -1.5}}})
+    robot = tmp_path / "locked.yaml"
+    robot.write_text(yaml.safe_dump({"robot": locked.to_dict()["robot"]}))
+    content = changed(mapping, "joints.names", names)
+    check_names(mapping_of({**content, "robot": str(robot)}))
+    with pytest.raises(ConfigError, match="missing is RR_calf_joint"):
+        check_names(mapping_of({**changed(content, "joints.names", names[:-1]), "robot": "go2"}))
 
 
 def test_several_files_are_named(mapping):

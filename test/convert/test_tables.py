@@ -4,9 +4,11 @@
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation as Turn
 
 from prime_estimation.convert.mapping import Clock, Columns, LogFile, Rotation
 from prime_estimation.convert.tables import open_table
+from prime_estimation.convert.units import UNITS, factor_to_si
 from prime_estimation.errors import DataError
 
 T = np.arange(6) * 0.1
@@ -36,6 +38,32 @@ def saved(kind: str, folder):
         table = pyarrow.table({"t": T, "q0": Q[:, 0], "q1": Q[:, 1]})
         pyarrow.parquet.write_table(table, path)
     return path
+
+
+@pytest.mark.parametrize(
+    ("kind", "unit", "factor"),
+    [
+        ("time", "ms", 1e-3),
+        ("time", "us", 1e-6),
+        ("time", "ns", 1e-9),
+        ("angle", "deg", 0.017453292519943295),
+        ("angle", "turn", 6.283185307179586),
+        ("rate", "deg/s", 0.017453292519943295),
+        ("rate", "turn/s", 6.283185307179586),
+        ("rate", "rpm", 0.10471975511965978),
+        ("torque", "mNm", 1e-3),
+        ("stiffness", "Nm/deg", 57.29577951308232),
+        ("damping", "Nm s/deg", 57.29577951308232),
+        ("acceleration", "g", 9.80665),
+        ("acceleration", "mg", 9.80665e-3),
+        ("length", "cm", 1e-2),
+        ("length", "mm", 1e-3),
+        ("force", "kgf", 9.80665),
+    ],
+)
+def test_units(kind, unit, factor):
+    assert factor_to_si(kind, unit, "log") == pytest.approx(factor, rel=1e-14)
+    assert factor_to_si(kind, "", "log") == factor_to_si(kind, next(iter(UNITS[kind])), "log") == 1
 
 
 @pytest.mark.parametrize("kind", ["csv", "txt", "npz", "mat", "parquet"])
@@ -73,6 +101,17 @@ def test_a_name_twice_and_garbage_rows(tmp_path):
     assert table.column("x").tolist() == [1, 3, 5] and table.column("x#2").tolist() == [2, 4, 6]
 
 
+def test_the_comment_above_the_rows_names_them(tmp_path):
+    path = tmp_path / "log.txt"
+    path.write_text("# run 7, Go2\n# t q0 q1\n0 1 2\n1 3 4\n")
+    assert opened(path).column("q1").tolist() == [2, 4]
+
+
+def test_an_array_of_one_row_is_a_column(tmp_path):
+    np.savez(tmp_path / "log.npz", t=T[None], q0=T[:, None])
+    assert opened(tmp_path / "log.npz").column("q0") == pytest.approx(T)
+
+
 def test_rotations(tmp_path):
     path = tmp_path / "log.csv"
     half = np.sqrt(0.5)
@@ -85,11 +124,46 @@ def test_rotations(tmp_path):
     assert turned[2] == pytest.approx([0, 0, np.sin(np.radians(0.5)), np.cos(np.radians(0.5))])
 
 
+def test_what_is_no_unit_quaternion_is_no_reading(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("t,a,b,c,d\n0,0,0,0,1.03\n1,0,0,0,0.9\n2,0,0,0,1.1\n")
+    quat = opened(path).rotation(Rotation(["a", "b", "c", "d"]), "imu.orientation")
+    assert quat[0].tolist() == [0, 0, 0, 1] and np.isnan(quat[1:]).all()
+
+
+@pytest.mark.parametrize("order", ["ZYX", "zyx"])
+def test_a_heading_may_be_unwrapped(order, tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("t,a,b,c\n0,20,0.1,0.2\n1,21,0.1,0.2\n")
+    quat = opened(path).rotation(Rotation(["a", "b", "c"], order), "imu.orientation")
+    yaw, pitch, roll = (Turn.from_rotvec(v) for v in ([0, 0, 20], [0, 0.1, 0], [0.2, 0, 0]))
+    expected = yaw * pitch * roll if order == "ZYX" else roll * pitch * yaw
+    assert (Turn.from_quat(quat[0]) * expected.inv()).magnitude() < 1e-12
+
+
 def test_constants(tmp_path):
     table = opened(saved("csv", tmp_path))
     assert table.quantity(Columns(20.0), 2, "stiffness", "kp").tolist() == [[20.0, 20.0]] * 6
     mixed = table.quantity(Columns([0, "q1"]), 2, "torque", "tau")
     assert mixed[:, 0].tolist() == [0.0] * 6 and mixed[:, 1] == pytest.approx(Q[:, 1])
+
+
+def test_a_number_that_is_the_name_of_a_column_is_no_constant(tmp_path):
+    """As a data frame without names writes its header: 1 would be one radian throughout."""
+    path = tmp_path / "log.csv"
+    np.savetxt(path, np.column_stack([T, Q]), delimiter=",", header="t,1,2", comments="")
+    table = opened(path)
+    for columns in ([1, 2], ["1", 2], 1):
+        with pytest.raises(DataError, match=r"q: [12] is a constant, but .*write '[12]' for the"):
+            table.quantity(Columns(columns), 2, "angle", "q")
+    assert table.quantity(Columns(["1", "2"]), 2, "angle", "q") == pytest.approx(Q)
+    assert table.quantity(Columns(["1", 2.0]), 2, "angle", "q")[:, 1].tolist() == [2.0] * 6
+
+
+def test_a_single_number_is_no_column(tmp_path):
+    np.savez(tmp_path / "log.npz", t=T, q=Q, kp=3.0)
+    with pytest.raises(DataError, match="'kp' is a single number, where a column of 6 rows"):
+        opened(tmp_path / "log.npz").column("kp")
 
 
 @pytest.mark.parametrize(
@@ -185,6 +259,15 @@ def test_euler_angles_in_degrees(tmp_path):
     assert opened(path).rotation(Rotation(columns, "xyz", "deg"), "o").shape == (4, 4)
     with pytest.raises(DataError, match="about x reach 8 rad, which is beyond half a turn"):
         opened(path).rotation(Rotation(columns, "xyz"), "o")
+
+
+def test_a_glitch_is_no_other_unit_of_angles(tmp_path):
+    path = tmp_path / "log.csv"
+    rows = np.zeros((400, 4))
+    rows[:, 0] = np.arange(400)
+    rows[7, 1] = 30.0
+    np.savetxt(path, rows, delimiter=",", header="t,a,b,c", comments="")
+    assert opened(path).rotation(Rotation(["a", "b", "c"], "xyz"), "imu.orientation").shape[1] == 4
 
 
 def test_rows_are_those_of_the_stamps(tmp_path):

@@ -132,6 +132,8 @@ def spoilt(recording, name: str, change):
         ("imu", "linear_acceleration", 1.0 / 9.80665, ["units.accelerometer"]),
         ("joint_states", "position", 180.0 / np.pi, ["units.position"]),
         ("joint_states", "velocity", 60.0 / (2.0 * np.pi), ["units.velocity"]),
+        ("joint_states", "velocity", 1.0 / (2.0 * np.pi), ["units.velocity"]),
+        ("imu", "linear_acceleration", 1e3 / 9.80665, ["units.accelerometer"]),
     ],
 )
 def test_units(stream, field, factor, named, standing):
@@ -266,6 +268,9 @@ def test_streams_of_other_clocks(standing):
     assert [f.name for f in found.faults] == ["clock.imu"]
     assert "signals" not in [f.name for f in found.findings]
     assert found.faults[0].evidence["seconds"] == pytest.approx(100.0)
+    # of two clocks the recorder's is the right one
+    found = examined(robot, moved(recording, "imu", -100.0, 0.0))
+    assert [f.name for f in found.faults] == ["clock.imu"]
     found = examined(robot, moved(recording, "imu", 100.0, 100.0))
     assert [f.name for f in found.faults] == ["clock.imu"]
     assert "signals" in [f.name for f in found.findings]

@@ -122,6 +122,14 @@ def test_by_parameters(machine, segment):
         assert error < 1e-5 * max(1.0, np.abs(difference).max()), name
 
 
+def test_a_gain_of_zero_has_a_derivative(machine):
+    """A motor that does nothing, as its box may say; by its gain the torque is the control."""
+    values, control = machine.values({"hinge1.gain": 0.0}), np.array([[2.0, 3.0]])
+    motors = machine.motors(values, control, np.zeros((1, 2)), np.ones((1, 2)))
+    assert motors.by_parameters[0, 0, machine.index("hinge1.gain")] == 2.0
+    assert np.isfinite(motors.by_parameters).all()
+
+
 def test_friction_at_known_rates():
     of = {"viscous": 0.5, "dry": 2.0, "stribeck": 1.0, "stribeck_velocity": 0.1}
     of = {kind: np.array([of[kind]]) for kind in FRICTION}

@@ -24,6 +24,7 @@ from prime_estimation.fixed_base import (
     validate,
 )
 from prime_estimation.fixed_base.levenberg_marquardt import linearized
+from prime_estimation.fixed_base.noise import _ratios
 from prime_estimation.robot import Robot
 
 INERTIA = 0.0039 + furuta.MASS_B * furuta.L2**2  # of the pendulum about its hinge
@@ -191,6 +192,22 @@ def test_noise_is_found(swung):
     assert found.parameters["A.Izz"] == pytest.approx(
         furuta.INERTIA_A[2] + furuta.MASS_A * furuta.L1**2, rel=0.005
     )
+
+
+def test_noise_of_recordings_that_measure_different_joints():
+    """Of a machine that hangs still, once without the encoder of its first hinge."""
+    draw, machine = np.random.default_rng(2), Machine(furuta.furuta())
+    t, noise = 0.002 * np.arange(1000), np.array([1e-4, 3e-3])
+    both, one = (
+        JointRecording(t, draw.normal(0.0, noise, (len(t), 2)), np.zeros((len(t), 2)))
+        for _ in range(2)
+    )
+    one.position[:, 0] = np.nan
+    weights = Weights(np.full(2, 1e-3), np.full(2, 1e-3))
+    for runs in ([both, one], [one, both]):
+        _, encoders, rates = _ratios(estimate(machine, runs, {}, weights, 0.05))
+        np.testing.assert_allclose(encoders, noise / weights.position, rtol=0.2)
+        assert rates.tolist() == [1.0, 1.0]  # nothing measures them
 
 
 @pytest.mark.slow
@@ -389,6 +406,11 @@ def test_refused(pendulums):
         estimate(machine, [run], {"B.Iyy": (0.1, 0.1)}, WEIGHTS, 0.01)
     with pytest.raises(ConfigError, match="free base"):
         Machine(Robot.load("go2"))
+    with pytest.raises(ConfigError, match="B.Iyy is nan, expected a finite number"):
+        estimate(machine, [run], BOXES["viscous"], WEIGHTS, 0.01, {"B.Iyy": np.nan})
+    wide, with_rates = np.zeros((len(run.time), 2)), replace(WEIGHTS, rate=np.ones(1))
+    with pytest.raises(DataError, match="1 joints, the recording rates of 2"):
+        estimate(machine, [replace(run, rate=wide)], BOXES["viscous"], with_rates, 0.01)
     holed = run.position.copy()
     holed[3:5] = np.nan
     for gap in ({"position": holed}, {"rate": holed}):

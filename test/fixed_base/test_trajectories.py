@@ -36,6 +36,8 @@ def test_bag(tmp_path):
     np.testing.assert_allclose(run.torque[:, 1], 0.0)
     with pytest.raises(DataError, match="no effort"):
         read_bag(write(tmp_path / "dumb.mcap", position=0.5), robot)
+    with pytest.raises(DataError, match="no joint states from 0.081 to 0.089 s"):
+        read_bag(tmp_path / "run.mcap", robot, (0.081, 0.089))
 
 
 @pytest.mark.parametrize(("basis", "degree"), [(Spline, 5), (Leapfrog, 2)])
@@ -89,3 +91,6 @@ def test_refused():
         JointRecording(t, good, good + np.nan)
     with pytest.raises(ConfigError, match="fewer than 10 steps"):
         Spline.over(0.0, 0.2, 0.1)
+    for step in (0.0, -0.1, np.nan):
+        with pytest.raises(ConfigError, match="expected more than zero"):
+            Spline.over(0.0, 2.0, step)
