@@ -142,13 +142,13 @@ def test_the_velocity_is_carried_from_the_mean_of_a_step_to_its_end(standing, no
     part(last, "rotation")[:] = pin.Quaternion(R).coeffs()
     part(last, "velocity")[:] = part(window.xs[-2], "velocity") + [0.1, 0.2, 0.3]
     part(last, "rate")[:] = part(window.xs[-2], "rate") + [0.4, 0.5, 0.6]
-    part(last, "gyro_bias")[:], part(last, "accelerometer_bias")[:] = 0.01, 0.02
+    part(last, "gyro_bias")[:], part(last, "accelerometer_bias")[:] = 0.01, 0.5
     mean, rate = part(last, "velocity").copy(), part(last, "rate").copy()
     acceleration = np.array([1.0, -2.0, 3.0])  # of the base's origin, its axes
     base_M_imu, _ = report.problem.mount.motion()
     r, R_imu = base_M_imu.translation, base_M_imu.rotation.T
     lever = np.cross(rate, np.cross(rate, r))
-    felt = R_imu @ (acceleration + lever + GRAVITY * R.T[:, 2]) + 0.02
+    felt = R_imu @ (acceleration + lever + GRAVITY * R.T[:, 2]) + 0.5
     m = replace(m, gyro_now=R_imu @ rate + 0.01 if now else None, accelerometer_ramp=felt)
     before, window.xs[-1] = window.xs[-1], last
     fields = report.fields(window, m, np.zeros((12, 12)), *NOTHING)
@@ -159,6 +159,47 @@ def test_the_velocity_is_carried_from_the_mean_of_a_step_to_its_end(standing, no
         expected = mean + [0.05, 0.1, 0.15], rate + [0.2, 0.25, 0.3]
     np.testing.assert_allclose(fields["linear_velocity_base"], expected[0], atol=2e-4)
     np.testing.assert_allclose(fields["angular_velocity_base"], expected[1], atol=2e-4)
+
+
+@pytest.mark.parametrize("dead", ["gyro", "accelerometer", "all"])
+def test_dead_axes_go_on_as_they_changed(standing, dead):
+    """Whatever they say, and beside others that live: here those feel no change."""
+    report, window, m = standing
+    part = report.problem.layout.part
+    last, R = window.xs[-1].copy(), pin.rpy.rpyToMatrix(0.1, -0.2, 0.5)
+    part(last, "rotation")[:] = pin.Quaternion(R).coeffs()
+    part(last, "velocity")[:] = part(window.xs[-2], "velocity") + [0.1, 0.2, 0.3]
+    part(last, "rate")[:] = part(window.xs[-2], "rate") + [0.04, 0.05, 0.06]
+    part(last, "gyro_bias")[:], part(last, "accelerometer_bias")[:] = 0.0, 0.0
+    mean, rate = part(last, "velocity").copy(), part(last, "rate").copy()
+    R_imu = report.problem.mount.motion()[0].rotation.T
+    turn, force = R_imu @ rate, R_imu @ (np.cross(rate, mean) + GRAVITY * R.T[:, 2])
+    of_gyro, of_force = dead != "accelerometer", dead != "gyro"
+    m = replace(
+        m,
+        gyro_now=np.full(3, 9.0) if of_gyro else turn,
+        accelerometer_ramp=np.full(3, 99.0) if of_force else force,
+        imu_dead=np.repeat([of_gyro, of_force], 3),
+    )
+    before, window.xs[-1] = window.xs[-1], last
+    fields = report.fields(window, m, np.zeros((12, 12)), *NOTHING)
+    window.xs[-1] = before
+    step, turned = [0.05, 0.1, 0.15], [0.02, 0.025, 0.03]
+    np.testing.assert_allclose(
+        fields["angular_velocity_base"], rate + np.multiply(turned, of_gyro), atol=1e-9
+    )
+    # an IMU beside the base's origin feels that the rate changes, too
+    np.testing.assert_allclose(
+        fields["linear_velocity_base"], mean + np.multiply(step, of_force), atol=3e-3
+    )
+
+
+def test_what_is_not_known_of_place_and_heading_is_added(standing):
+    usual = covariances(standing)
+    standing[1].place._beside[0, 0] = 0.05
+    pose, _ = added(standing, usual=usual)
+    standing[1].place._beside[0, 0] = 0.0
+    np.testing.assert_allclose(pose, np.diag([0.05**2, 0, 0, 0, 0, 0]), atol=1e-6)
 
 
 def test_fewer_poses_are_averaged_for_longer(standing):

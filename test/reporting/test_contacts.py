@@ -51,6 +51,15 @@ def test_a_contact_is_open_sticks_or_slips():
     assert [c.force_world[2] for c in contacts] == pytest.approx(normal)
 
 
+def test_only_what_carries_slides():
+    """Friction that differs from spot to spot is in the force along the ground."""
+    still, moves = (covariances(normal=n, speed=s) for n, s in ((0.9 * LEAST, 0), (0.9 * LEAST, 5)))
+    np.testing.assert_array_equal(still, moves)
+    still, moves = (covariances(speed=speed) for speed in (0.0, 5.0))
+    along = (INTERVAL.force_slip * 30.0) ** 2
+    np.testing.assert_allclose(moves - still, np.diag([along, along, 0.0]), atol=1e-9)
+
+
 def test_how_likely_it_carries():
     """Of a normal force: half where it is as large as the least of a contact that carries."""
     normal = LEAST + STDDEV * np.array([0.0, -1.0, 2.0, 30.0])

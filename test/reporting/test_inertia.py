@@ -45,7 +45,9 @@ def test_an_inertia_is_that_of_theta_with_its_covariance():
 
 def test_an_error_of_all_torques_is_one_of_all_the_mass():
     it, report, x = of()
+    it.parameter(x, "theta")[:] += 0.1  # a load: the mass is that of the estimate
     theta, mass = by_mass(it, x, 0.1), it.total_mass(x)
+    assert mass > 1.05 * it.robot.total_mass
     (body,) = report.bodies(x, theta, 0.02, *SURE[1:])
     assert body.mass_stddev == pytest.approx(np.hypot(0.1, 0.02 * mass))
     assert report.total(x, theta, 0.02) == pytest.approx((mass, np.hypot(0.1, 0.02 * mass)))

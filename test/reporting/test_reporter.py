@@ -15,7 +15,7 @@ from prime_estimation.config.policies import INTERVAL
 from prime_estimation.mhe.problem import Problem
 from prime_estimation.reporting import Reporter
 from prime_estimation.robot import GRAVITY
-from prime_estimation.types import Measurement
+from prime_estimation.types import NO_DATA, Measurement
 
 STILL, MOVING = np.zeros(12), np.r_[np.zeros(11), 1.1 * INTERVAL.rest_rate]
 
@@ -103,3 +103,34 @@ def test_robots_without_ground_have_no_friction_and_no_stiffness():
     x = go2.first.neutral()
     assert Reporter(go2)._friction(x) == pytest.approx(go2.config.estimator.friction)
     assert Reporter(go2)._stiffness(x) == pytest.approx(go2.dynamics.stiffness(0.0))
+
+
+class Told:
+    """Monitors that have nothing to say, and a mean square of one innovation."""
+
+    consistency = SimpleNamespace(innovations={"rows": 1.5}, present={"rows"})
+
+    def __iter__(self):
+        return iter(())
+
+
+@pytest.mark.parametrize(
+    ("seen", "refused", "ok", "message", "innovation"),
+    [
+        (True, "", True, "", 1.5),
+        (True, "2 poses refused", True, "2 poses refused", 1.5),
+        (False, "", False, NO_DATA, math.nan),
+        (False, "all poses refused", False, f"{NO_DATA}; all poses refused", math.nan),
+    ],
+)
+def test_health_of_a_sensor_and_what_its_gate_refuses(
+    reporter, seen, refused, ok, message, innovation
+):
+    sensor = SimpleNamespace(name="eyes", seen=lambda m: seen, remark=lambda m: "")
+    gate = SimpleNamespace(remark=lambda: refused)
+    reporter._sensors = [(sensor, "rows", False, None, gate)]
+    (health,) = reporter._health(None, measurement(), None, Told(), "")
+    assert (health.name, health.ok, health.message) == ("eyes", ok, message)
+    assert health.normalized_innovation == pytest.approx(innovation, nan_ok=True)
+    (_, robot_health) = reporter._health(None, measurement(), None, Told(), "too light")
+    assert (robot_health.name, robot_health.message) == ("robot", "too light")
