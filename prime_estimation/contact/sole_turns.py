@@ -8,23 +8,23 @@ import numpy as np
 import pinocchio as pin
 
 from ..robot import Robot
-from .points import contact_points
+from .points import contact_points, flat_feet
 
 
 class SoleTurns:
-    """Angular velocities of the feet of a robot on soles, which have three contacts and more.
+    """Angular velocities of the feet of a robot on soles (`flat_feet`).
 
     Args:
-        robot: with feet.
+        robot: with its contacts.
 
     Attributes:
-        known: whether its feet are soles.
+        known: whether it has feet, and all of them are soles.
     """
 
     def __init__(self, robot: Robot):
         contacts = contact_points(robot)
         feet = [[c.joint for c in contacts if c.foot == foot] for foot in range(len(robot.feet))]
-        self.known = all(len(joints) > 2 for joints in feet)
+        self.known = bool(feet) and all(flat_feet(robot))
         self._joints = [joints[0] for joints in feet] if self.known else []
         self._robot, self._data = robot, robot.model.createData()
 

@@ -29,10 +29,12 @@ class Stance:
     """A foot that stands.
 
     Attributes:
-        node: the first one. place: (3,) of its sole [m]. sure: it carries all the time.
+        node, last: the first one and the last one. place: (3,) of its sole [m].
+        sure: it carries all the time.
     """
 
     node: int
+    last: int
     place: np.ndarray
     sure: bool = True
 
@@ -42,11 +44,12 @@ def stances_of(loads: np.ndarray, soles: np.ndarray) -> list[Stance]:
     stands = np.flatnonzero(loads > STANDING)
     runs = np.split(stands, np.flatnonzero(np.diff(stands) > 1) + 1)
     stances = [
-        Stance(int(k[0]), np.average(soles[k], axis=0, weights=loads[k]))
+        Stance(int(k[0]), int(k[-1]), np.average(soles[k], axis=0, weights=loads[k]))
         for k in runs
         if len(k) >= SHORTEST
     ]
-    return stances or [Stance(0, np.average(soles, axis=0, weights=loads), sure=False)]
+    mean = np.average(soles, axis=0, weights=loads)
+    return stances or [Stance(0, len(loads) - 1, mean, sure=False)]
 
 
 def all_stances(loads: np.ndarray, soles: np.ndarray) -> list[list[Stance]]:
@@ -96,7 +99,10 @@ def is_floor(stances: list[list[Stance]], skew: float = 0.0) -> bool:
 
 
 def footholds_of(stances: list[Stance], n: int) -> np.ndarray:
-    """Places (n, 3) [m] of a foot at n nodes: the nearest of its stances in time."""
-    began = np.array([s.node for s in stances])
-    nearest = np.searchsorted(0.5 * (began[1:] + began[:-1]), np.arange(n))
+    """Places (n, 3) [m] of a foot at n nodes: the nearest of its stances in time.
+
+    A foot that swings is nearer to the next one from the middle of its swing on.
+    """
+    left, came = (np.array([getattr(s, name) for s in stances]) for name in ("last", "node"))
+    nearest = np.searchsorted(0.5 * (left[:-1] + came[1:]), np.arange(n))
     return np.array([s.place for s in stances])[nearest]

@@ -4,12 +4,16 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from dataclasses import replace
+
+import numpy as np
 
 from ..types import Measurement, PoseSample
 from ..types.arrays import finite
 
+QUATERNION = "quat_world_imu"
 # fields of a measurement that one message fills, and what they are without it
 _STREAMS = {
     "joint": {
@@ -23,11 +27,7 @@ _STREAMS = {
         "gyro_change": 0.0,
         "accelerometer_change": 0.0,
     },
-    "imu_orientation": dict.fromkeys(("quat_world_imu", "heading_rate")),
-}
-_ARRAYS = {
-    name: [f for f, without in fields.items() if without is None and f != "heading_rate"]
-    for name, fields in _STREAMS.items()
+    "imu_orientation": dict.fromkeys((QUATERNION, "heading_rate")),
 }
 
 
@@ -41,16 +41,24 @@ def finite_measurement(m: Measurement, counts: Counter[str]) -> Measurement:
         m: of the sizes of the robot.
         counts: `<stream>_not_finite` is incremented here.
     """
-    for name, arrays in _ARRAYS.items():
-        read = (value for field in arrays if (value := getattr(m, field)) is not None)
-        if not finite(*read):
+    for name, without in _STREAMS.items():
+        if not all(_is_reading(field, getattr(m, field)) for field in without):
             counts[f"{name}_not_finite"] += 1
-            m = replace(m, **_STREAMS[name])
+            m = replace(m, **without)
     poses = tuple(pose for pose in m.mocap if _is_pose(pose))
     if lost := len(m.mocap) - len(poses):
         counts["mocap_not_finite"] += lost
         m = replace(m, readings={**m.readings, "mocap": poses})
     return m
+
+
+def _is_reading(field: str, value: np.ndarray | float | None) -> bool:
+    """It is not there, or finite; a quaternion of zeros is no orientation."""
+    if value is None:
+        return True
+    if not isinstance(value, np.ndarray):
+        return math.isfinite(value)
+    return finite(value) and (field != QUATERNION or bool(value.any()))
 
 
 def _is_pose(pose: PoseSample) -> bool:

@@ -167,6 +167,61 @@ def test_flags_without_joint_rates(recorded_runs):
     assert found[50:].mean() < 0.8 and (found == alone)[50:].mean() > 0.85
 
 
+def load_of(velocity, height, loaded, torque=None) -> np.ndarray:
+    """Evidence of the feet as a share of the force that it takes to touch down."""
+    _, robot, _ = standing("go2")
+    flags = ContactFlags(robot)
+    flags.height, flags._hysteresis.loaded = np.array(height), np.array(loaded, bool)
+    if torque is not None:
+        flags.normal_force = torque * flags._trigger[0] * np.ones(4)
+    return flags._load(np.array(velocity), False) / flags._trigger[0]
+
+
+def test_feet_that_are_low_and_slow_stand_where_no_torque_tells():
+    """Those that are higher or faster by half move; between the two nothing is told."""
+    low, slow = ContactFlags.LOW, ContactFlags.SLOW
+    height = [0.9 * low, 1.2 * low, 1.6 * low, 0.0]
+    still = load_of(np.zeros((4, 3)), height, np.zeros(4))
+    off, on = 0.5, 1.0  # of the thresholds
+    np.testing.assert_allclose(still, [2.0, 0.5 * (off + on), 0.0, 2.0])
+    along = np.outer(slow * np.array([0.9, 1.2, 1.6, 0.0]), [1.0, 0.0, 0.0])
+    np.testing.assert_allclose(load_of(along, np.zeros(4), np.zeros(4)), still)
+    falls = ContactFlags(standing("go2")[1])
+    assert not falls._load(np.zeros((4, 3)), True).any()
+
+
+def test_a_rising_foot_does_not_touch_down_but_one_that_stands_stays():
+    up = np.outer([0.9, 1.1, 0.9, 1.1], [0.0, 0.0, ContactFlags.RISING])
+    load = load_of(up, np.zeros(4), [False, False, True, True], torque=3.0)
+    np.testing.assert_allclose(load, [3.0, 0.75, 3.0, 3.0])
+
+
+def test_the_base_velocity_is_that_of_feet_that_stood_before(monkeypatch):
+    """One that lands now has moved through the step."""
+    config, robot, q = standing("go2")
+    flags, seen = ContactFlags(robot), []
+    monkeypatch.setattr(flags._odometry, "correct", lambda feet, dt: seen.append(len(feet)))
+    flags._hysteresis.loaded[0] = flags._stood[0] = False
+    nodes = perform(config, lambda t: q, lambda t: 1.0, 0.1)
+    for m in nodes[:5]:
+        flags.update(m)
+    assert seen[:3] == [3, 4, 4]
+
+
+def test_a_gap_is_no_step():
+    """Rates on both sides of it are no acceleration."""
+    config, robot, q = standing("go2")
+    nodes = perform(config, lambda t: q, lambda t: 1.0, 0.1)
+    flags = ContactFlags(robot)
+    flags.update(nodes[3])
+    before = flags.normal_force.copy()
+    gap = ContactFlags.SILENCE_NS + 1
+    flags.update(replace(nodes[4], stamp_ns=nodes[3].stamp_ns + gap))
+    np.testing.assert_array_equal(flags.normal_force, before)
+    flags.update(replace(nodes[5], stamp_ns=nodes[3].stamp_ns + gap + 10_000_000))
+    assert np.isfinite(flags.normal_force).all()
+
+
 def test_hysteresis():
     stance = LoadHysteresis(1, 10.0, 5.0, 2)
     signal = [0.0, 9.0, 11.0, 6.0, 4.0, 6.0, 4.0, 4.0, 9.0, 12.0, np.inf, 0.0, 0.0]

@@ -117,3 +117,12 @@ def test_on_a_slope_the_next_foothold_has_another_height(slope, steep):
 
 def test_nothing_slopes_before_there_are_footholds():
     assert not Footholds(4).steep
+
+
+def test_footholds_that_move_with_the_world_slope_as_they_do_there():
+    feet = footholds(lambda x, y: 0.2 * x)
+    assert feet.slope().mean == pytest.approx([0.2, 0.0], abs=0.005)
+    quarter = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+    feet.move(lambda points: points @ quarter.T + [1.0, -2.0, 0.3])
+    assert feet.slope().mean == pytest.approx([0.0, 0.2], abs=0.005)
+    assert len(feet) == 8

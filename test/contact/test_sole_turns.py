@@ -7,6 +7,7 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 import pytest
+from helpers import models
 
 from prime_estimation.config.parameters import Config
 from prime_estimation.contact.points import contact_points
@@ -14,9 +15,10 @@ from prime_estimation.contact.sole_turns import SoleTurns
 from prime_estimation.robot import Robot
 
 
-@pytest.mark.parametrize("name, known", [("g1", True), ("go2", False)])
+@pytest.mark.parametrize("name, known", [("g1", True), ("go2", False), ("kinova_free", False)])
 def test_feet_of_three_contacts_and_more_are_soles(name, known):
-    assert SoleTurns(Robot(Config.load(name).robot)).known is known
+    """Of a robot without feet none are."""
+    assert SoleTurns(models.robot(name)).known is known
 
 
 def test_turns_against_the_base():

@@ -45,13 +45,22 @@ def stances(heights) -> list:
 
 def test_stances_of_a_foot():
     first, second = stances(np.zeros((4, 2)))[0]
-    assert (first.node, second.node) == (0, 25)
+    assert (first.node, first.last, second.node, second.last) == (0, 14, 25, 49)
     np.testing.assert_allclose(second.place, [0.3, 0.15, 0.0])
     places = footholds_of([first, second], 50)
-    assert np.flatnonzero(np.diff(places[:, 0]))[0] == 12  # nearer to the next one
+    assert np.flatnonzero(np.diff(places[:, 0])).tolist() == [19]  # nearer to the next one
     (none,) = stances_of(np.full(50, 0.1), np.tile([1.0, 2.0, 3.0], (50, 1)))
     assert not none.sure
     np.testing.assert_allclose(none.place, [1.0, 2.0, 3.0])
+
+
+@pytest.mark.parametrize("lifts", [10, 25, 35])
+def test_a_foot_stands_where_it_stands_however_long(lifts):
+    """Its ground had been that of its next stance from the middle between two touch-downs on."""
+    loads = np.repeat([1.0, 0.0, 1.0], [lifts, 6, 44 - lifts])
+    soles = np.outer(np.arange(50) > lifts, [0.1, 0.0, 0.03])
+    places = footholds_of(stances_of(loads, soles), 50)
+    np.testing.assert_allclose(places[loads > 0.0], soles[loads > 0.0])
 
 
 def test_a_floor_is_level():

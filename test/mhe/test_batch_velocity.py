@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pinocchio as pin
 import pytest
+from helpers import models
 
 from prime_estimation.config.parameters import Config
 from prime_estimation.mhe.batch_attitude import imu_motion
@@ -84,3 +85,21 @@ def test_velocity_gained_by_an_imu_beside_the_base():
     np.testing.assert_allclose(turned, rate * problem.dt * (len(ms) - 1), atol=1e-9)
     ms[5] = replace(ms[5], accelerometer=None)
     assert imu.gained(np.eye(3), ms, problem) is None
+
+
+def test_an_imu_on_a_link_moves_with_the_joints_before_it():
+    """Its velocity beside that of the base is the derivative of its place."""
+    of, rng, h = models.problem("g1"), np.random.default_rng(6), 1e-6
+    position, rates = rng.uniform(-0.3, 0.3, (2, of.nj))
+    turn, x = np.array([0.3, -0.2, 0.5]), of.first.neutral()
+    of.layout.part(x, "joints")[:] = of.robot.coordinates(position)
+    of.layout.part(x, "joint_rates")[:] = rates
+    _, swings = of.imu_motion(x)
+    R = of.imu_motion(x)[0].rotation
+    gyro = R.T @ turn + swings.angular
+    imu = imu_motion(of, [Measurement(0, position, rates, gyro)], [x])
+    np.testing.assert_allclose(imu.rates[0], turn, atol=1e-12)
+    ends = [
+        pin.exp3(t * turn) @ of.mount.motion(position + t * rates)[0].translation for t in (-h, h)
+    ]
+    np.testing.assert_allclose(imu.offsets[0], (ends[1] - ends[0]) / (2.0 * h), atol=1e-6)

@@ -51,6 +51,38 @@ def test_no_restart_because_of_them(field, stream, value, walk):
     assert estimates[-1] is not None
 
 
+@pytest.mark.parametrize(
+    ("spoilt", "stream"),
+    [
+        ({"position_change": np.full(12, np.nan)}, "joint"),
+        ({"velocity_change": np.nan}, "joint"),
+        ({"torque_change": np.full(12, np.inf)}, "joint"),
+        ({"gyro_change": np.full(3, np.nan)}, "imu"),
+        ({"accelerometer_change": -np.inf}, "imu"),
+        ({"heading_rate": np.nan}, "imu_orientation"),
+        ({"quat_world_imu": np.full(4, np.nan)}, "imu_orientation"),
+        ({"quat_world_imu": np.zeros(4)}, "imu_orientation"),  # says upright, and is no rotation
+    ],
+)
+def test_changes_and_orientations_are_readings_too(spoilt, stream):
+    """Each had been in the window: the estimate started anew, or was told to be upright."""
+    up = np.array([0.0, 0.0, 0.0, 1.0])
+    good = Measurement(
+        10, np.zeros(12), np.zeros(12), np.zeros(3), quat_world_imu=up, heading_rate=0.0
+    )
+    counts = Counter()
+    left = finite_measurement(replace(good, **spoilt), counts)
+    assert counts == {f"{stream}_not_finite": 1}
+    gone = {name: getattr(left, name) is None for name in ("position", "gyro", "quat_world_imu")}
+    owners = {"joint": "position", "imu": "gyro", "imu_orientation": "quat_world_imu"}
+    assert [name for name, is_gone in gone.items() if is_gone] == [owners[stream]]
+    assert (left.heading_rate is None) == (stream == "imu_orientation")
+    for field in spoilt:
+        value = getattr(left, field)
+        assert value is None or value == 0.0
+    assert finite_measurement(good, counts) is good
+
+
 def test_a_stream_is_refused_as_a_whole_and_others_stay():
     pose = PoseSample(9, np.array([0.0, np.nan, 0.0]), np.array([0.0, 0.0, 0.0, 1.0]))
     good = replace(pose, position_world=np.zeros(3))

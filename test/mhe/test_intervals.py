@@ -16,6 +16,7 @@ from prime_estimation.mhe.intervals import (
     sole_tilt,
 )
 from prime_estimation.robot import Robot
+from prime_estimation.sensors.mocap import ROLL, SWAY
 from prime_estimation.types import Measurement
 
 
@@ -128,6 +129,23 @@ def test_place_and_heading_are_less_certain_while_hands_carry_what_the_torso_is_
     level = pin.Quaternion.Identity().coeffs()
     more = creep_covariance(0.0, level, elsewhere=True) - creep_covariance(0.0, level)
     place, heading = INTERVAL.elsewhere_place**2, INTERVAL.elsewhere_heading**2
+    np.testing.assert_allclose(more, np.diag([place] * 3 + [0, 0, heading]), atol=1e-18)
+
+
+def test_more_feet_that_slide_than_usual_leave_the_place_uncertain():
+    level, usual = pin.Quaternion.Identity().coeffs(), INTERVAL.slip_usual
+    none = creep_covariance(0.0, level)
+    np.testing.assert_array_equal(creep_covariance(0.0, level, slipping=0.9 * usual), none)
+    more = creep_covariance(0.0, level, slipping=usual + 0.2) - none
+    place = (0.2 * INTERVAL.slip_place) ** 2
+    np.testing.assert_allclose(more, np.diag([place] * 3 + [0, 0, 0]), atol=1e-18)
+
+
+def test_late_poses_are_off_by_what_accelerates_meanwhile():
+    """Place and heading, by the square of the delay."""
+    level, late = pin.Quaternion.Identity().coeffs(), 0.05
+    more = creep_covariance(0.0, level, late=late) - creep_covariance(0.0, level)
+    place, heading = (SWAY * late**2) ** 2, (ROLL * late**2) ** 2
     np.testing.assert_allclose(more, np.diag([place] * 3 + [0, 0, heading]), atol=1e-18)
 
 

@@ -62,6 +62,14 @@ def test_outliers_do_not_pull():
     assert trot(lambda k: 4e-4, weight=0.3) == pytest.approx(0.09 * told(4e-4), rel=0.05)
 
 
+def test_old_touch_downs_are_forgotten():
+    """Over `landing_steps`, of which each step of a trot has two."""
+    sank, since = 4e-4, 20
+    left = trot(lambda k: sank * (k < 60 * STANCE), steps=60 + since)
+    fades = (1.0 - 1.0 / INTERVAL.landing_steps) ** (2 * since)
+    assert left == pytest.approx(fades * told(sank), rel=0.1)
+
+
 def test_feet_that_step_on_the_spot_or_are_flat_do_not_tell_the_tilt_so():
     assert trot(lambda k: 4e-4, speed=0.0) == 0.0
     assert trot(lambda k: 4e-4, flat=True) == 0.0

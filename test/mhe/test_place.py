@@ -200,3 +200,30 @@ def test_a_place_that_is_found_and_lost_again():
     place.leave(arrival, states[-1], step)
     P = place.displacement(arrival, step, step)
     np.testing.assert_allclose(P, np.diag([WAY**2, 0.0, 0.0]), atol=1e-12)
+
+
+def test_the_head_is_beside_its_place_by_the_heading_of_the_first_state():
+    """What is not known of a start 2 m behind and 1 m beside, and of a turn there."""
+    of, _, x, _ = stood(1)
+    ahead, place = x.copy(), Place(of, False)
+    ahead[:2] += [2.0, 1.0]
+    start = np.diag([0.01, 0.02, 0.0]) ** 2
+    place.go_on(start, risen=0.05)
+    told = place.displacement(Arrival(), x, ahead)
+    np.testing.assert_allclose(told, start, atol=1e-15)
+    place.go_on(start + np.diag([0.0, 0.0, 0.1**2]), risen=0.05)
+    turned = np.array([-0.1, 0.2, 0.1])
+    told = place.displacement(Arrival(), x, ahead)
+    np.testing.assert_allclose(told, start + np.outer(turned, turned), atol=1e-15)
+    up = np.concatenate([pin.Quaternion(ahead[3:7]).toRotationMatrix()[2], np.zeros(3)])
+    P = place.covariance(Arrival(), x, ahead)
+    assert up @ P @ up == pytest.approx(0.05**2)
+
+
+def test_a_start_whose_place_is_measured_forgets_how_high_it_was():
+    of, _, x, _ = stood(1)
+    place = Place(of, True)
+    place.go_on(np.eye(3), risen=0.05)
+    assert place.risen == 0.0
+    assert not place.covariance(Arrival(), x, x).any()
+    assert not place.displacement(Arrival(), x, x).any()

@@ -9,12 +9,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from helpers import models
 from helpers.estimates import make_estimate
 
 from prime_estimation.config.parameters import Config
 from prime_estimation.config.policies import INTERVAL
 from prime_estimation.mhe.imu_mount import ImuMount
-from prime_estimation.mhe.prediction import Predictor
+from prime_estimation.mhe.prediction import UNSEEN, Predictor
 from prime_estimation.robot import Robot
 from prime_estimation.types import ImuSample
 
@@ -154,3 +155,54 @@ def test_samples_of_a_clock_that_was_set_back_are_not_run_through(robot):
     )
     assert predicted.stamp_ns == estimate.stamp_ns + 2 * PERIOD_NS
     np.testing.assert_allclose(predicted.linear_velocity_base, STILL, atol=1e-12)
+
+
+def test_the_place_is_less_certain_by_the_velocity_and_the_time_since(robot):
+    estimate, predictor = at_rest(robot)
+    predicted = run(predictor, estimate, np.zeros((10, 3)))
+    grown = predicted.pose_covariance - estimate.pose_covariance
+    age = 1e-9 * 10 * PERIOD_NS
+    expected = age**2 * estimate.twist_covariance[:3, :3]
+    np.testing.assert_allclose(grown[:3, :3], expected, rtol=1e-6)
+    assert not grown[3:].any()
+
+
+def test_what_dead_axes_miss_grows_with_time(robot):
+    estimate, predictor = at_rest(robot)
+    usual = run(predictor, estimate, np.zeros((10, 3))).twist_covariance
+    dead = np.array([False, False, True, True, False, False])  # gyro z, accelerometer x
+    predictor.correct(estimate, dead)
+    predicted = run(predictor, estimate, np.zeros((10, 3)))
+    R, age = predictor.mount.motion()[0].rotation, 1e-9 * 10 * PERIOD_NS
+    turns, moves = age * UNSEEN[0] * R[:, 2], age * UNSEEN[3] * R[:, 0]
+    expected = np.zeros((6, 6))
+    expected[:3, :3], expected[3:, 3:] = np.outer(moves, moves), np.outer(turns, turns)
+    np.testing.assert_allclose(predicted.twist_covariance - usual, expected, atol=1e-12)
+
+
+def test_a_base_stands_while_the_torso_with_the_imu_turns():
+    """Whose gyro has a bias: what it says beyond the base is the turning of the waist."""
+    g1, bias, turn = models.robot("g1"), np.array([0.02, -0.01, 0.03]), 0.8
+    mount, waist = ImuMount(g1), g1.joint_names.index("waist_yaw_joint")
+    rates = turn * (np.arange(g1.nj) == waist)
+    estimate = make_estimate(
+        g1,
+        quat_world_base=np.array([0.0, 0.0, 0.0, 1.0]),
+        linear_velocity_base=STILL,
+        angular_velocity_base=STILL,
+        joint_position=np.zeros(g1.nj),
+        joint_velocity=rates,
+        gyro_bias=bias,
+        accelerometer_bias=STILL,
+    )
+    predictor = Predictor(g1, mount)
+    base_M_imu, moved = mount.motion(np.zeros(g1.nj), rates)
+    up = -base_M_imu.rotation.T @ predictor.gravity
+    stamps = estimate.stamp_ns + PERIOD_NS * np.arange(51)
+    gyro = moved.angular + bias
+    predictor.predict(ImuSample(int(stamps[0]), gyro, up))
+    predictor.correct(estimate)
+    for stamp in stamps[1:]:
+        predicted = predictor.predict(ImuSample(int(stamp), gyro, up))
+    np.testing.assert_allclose(predicted.angular_velocity_base, 0.0, atol=1e-9)
+    np.testing.assert_allclose(predicted.quat_world_base, [0.0, 0.0, 0.0, 1.0], atol=1e-6)

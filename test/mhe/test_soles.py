@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -120,6 +122,27 @@ def test_a_sole_that_rolls_below_its_ground_rolls_on(problem):
 
 def test_a_level_floor_stays_one(problem):
     assert not tilted(problem, 0.2 * SLOPE)[2]
+
+
+def test_a_sole_keeps_its_slope_until_no_node_stands_on_it(problem):
+    soles, window = Soles(problem), SimpleNamespace(size=3)
+    soles.tilted[:] = [True, False]
+    air, ground = np.array([False, True]), np.ones(2, bool)
+    gone = [soles.lifted(window, loaded).any() for loaded in (air, air, ground, air, air, air)]
+    assert not any(gone) and soles.tilted[0]
+    np.testing.assert_array_equal(soles.lifted(window, air), [True, False])
+    assert not soles.tilted.any()
+
+
+def test_a_sole_rests_that_has_not_turned_for_a_while(problem):
+    still = [0.5] * SOLE.nodes
+    soles, turning = Soles(problem), [*still[1:], 1.5, *still]
+    rested = []
+    for turn in turning:
+        soles._turning[0] = turn * SOLE.still
+        rested.append(soles._has_rested(0, True))
+    assert rested == [False] * (len(turning) - 1) + [True]
+    assert not soles._has_rested(0, False)
 
 
 def test_a_quadruped_has_no_soles():

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Doubts of monitors are in all that is reported of an inertia, and of forces that carry it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from helpers.choreography import POSTURE, perform, standing_pose
+
+from prime_estimation.config.parameters import Config
+from prime_estimation.estimator import Estimator
+from prime_estimation.monitors.imu_axes import ImuAxes
+from prime_estimation.monitors.support import Support
+from prime_estimation.robot import Robot
+
+
+@pytest.fixture(scope="module")
+def report():
+    """Function: the estimate of a robot that stands, and its estimator."""
+    config = Config.load("go2")
+    robot = Robot(config.robot)
+    estimator, q = Estimator(robot, config, mocap=False), standing_pose(robot, POSTURE)
+    *before, m = perform(config, lambda t: q, lambda t: 1.0, 0.8)
+    for each in before:
+        estimator.update(each)
+    situation = estimator.advance(m)
+
+    def estimate():
+        doubts = estimator.window, m, situation, estimator.monitors
+        return estimator._reporter.estimate(*doubts, 0.0)
+
+    return estimate, estimator
+
+
+@pytest.mark.parametrize(("monitor", "doubt"), [(ImuAxes, "wrong"), (Support, "doubted")])
+def test_an_inertia_that_a_monitor_doubts_is_not_observable(report, monitor, doubt, monkeypatch):
+    estimate, _ = report
+    (told,) = estimate().bodies
+    monkeypatch.setattr(monitor, doubt, True)
+    monkeypatch.setattr(monitor, "health", lambda self, situation: ())
+    (doubted,) = estimate().bodies
+    assert told.observable and not doubted.observable
+    np.testing.assert_array_equal(doubted.parameters, told.parameters)
+
+
+def test_an_inertia_that_is_held_is_as_uncertain_as_it_was_and_so_is_the_weight(report):
+    estimate, estimator = report
+    free = estimate()
+    variance = 0.5**2 * np.eye(10)  # of theta, whose first coordinate is the mass's
+    estimator.monitors.hold.covariance = variance
+    held = estimate()
+    estimator.monitors.hold.covariance = None
+    (_, jacobian), *_ = estimator.problem.inertias(estimator.window.xs[-1])
+    np.testing.assert_allclose(held.bodies[0].covariance, jacobian @ variance @ jacobian.T)
+    share = held.total_mass_stddev / held.total_mass
+    assert share > 2.0 * free.total_mass_stddev / free.total_mass
+    for before, now in zip(free.contacts, held.contacts):
+        force = now.force_world
+        added = now.force_covariance - before.force_covariance
+        np.testing.assert_allclose(added, share**2 * np.outer(force, force), rtol=0.3, atol=0.3)
