@@ -23,8 +23,9 @@ from helpers.streams import (
 from prime_estimation.alignment.synchronizer import Synchronizer
 from prime_estimation.errors import DataError
 from prime_estimation.sensors.contact_flags import FlagSample
+from prime_estimation.sensors.external_odometry import OdometrySample
 from prime_estimation.sensors.sensor import Wearer
-from prime_estimation.types import ImuSample, JointSample, PoseSample
+from prime_estimation.types import CommandSample, ImuSample, JointSample, PoseSample
 
 # --- faults, each counted -------------------------------------------------------------------------
 
@@ -55,6 +56,67 @@ def test_wrong_size_is_an_error():
         Synchronizer(STEP, NJ).push(JointSample(START, np.zeros(NJ + 1)))
     with pytest.raises(DataError, match="got str"):
         Synchronizer(STEP, NJ).push("joint")
+
+
+@pytest.mark.parametrize(
+    "sample", [joint(0.0), imu(0.0), pose(0.0), CommandSample(0, np.zeros(NJ))]
+)
+@pytest.mark.parametrize("stamp", [0.5, float("nan"), "0", None])
+def test_a_stamp_that_is_no_whole_number_is_an_error(sample, stamp):
+    """In seconds it had been cut off to zero: no node ever came, and nothing was said."""
+    with pytest.raises(DataError, match=r"stamp_ns of a \w+ must be a whole number of ns, got"):
+        Synchronizer(STEP, NJ).push(dataclasses.replace(sample, stamp_ns=stamp))
+
+
+@pytest.mark.parametrize("kind", [list, tuple, np.float32])
+def test_lists_of_numbers_are_read_as_arrays_are(kind):
+    """A list of rates had been an error of NumPy's."""
+    fields = "position", "velocity", "effort", "angular_velocity", "linear_acceleration"
+    fields += ("quat_world_imu",)
+    samples = [s for t in range(0, 60, 2) for s in (joint(t), imu(t, np.array([0, 0, 0, 1.0])))]
+    given = [
+        dataclasses.replace(s, **{f: kind(getattr(s, f)) for f in fields if hasattr(s, f)})
+        for s in samples
+    ]
+    nodes, expected = (feed(Synchronizer(STEP, NJ), s) for s in (given, samples))
+    assert len(nodes) == len(expected) == 5
+    for node, other in zip(nodes, expected):
+        for field in ("position", "velocity", "torque", "gyro", "accelerometer", "quat_world_imu"):
+            if (value := getattr(other, field)) is not None:
+                np.testing.assert_allclose(getattr(node, field), value, rtol=1e-6)
+
+
+@pytest.mark.parametrize("value", [["a"] * NJ, "abc", [None, [1.0], 2.0], object()])
+def test_what_is_no_number_is_an_error(value):
+    for sample in (JointSample(START, value), CommandSample(START, value)):
+        with pytest.raises(DataError, match="sample must have 3 values, got"):
+            Synchronizer(STEP, NJ).push(sample)
+
+
+@pytest.mark.parametrize(
+    "place, quat",
+    [
+        (np.zeros(2), np.ones(4)),
+        ([0.0] * 3, np.ones(4)),
+        (np.zeros(3), None),
+        (np.zeros(3), "xyzw"),
+    ],
+)
+def test_poses_are_arrays(place, quat):
+    """Gates and trackers read them as they are: lists had ended the estimator."""
+    sync = Synchronizer(STEP, NJ, sensors=("mocap", "external_odometry"))
+    for kind, name in ((PoseSample, "mocap"), (OdometrySample, "external_odometry")):
+        with pytest.raises(DataError, match=f"of a {name} sample must be an array of [34] numbers"):
+            sync.push(kind(START, place, quat))
+
+
+def test_an_odometry_whose_quaternion_is_none():
+    """Of zeros it had been taken for no rotation at all."""
+    sync = Synchronizer(STEP, NJ, sensors=("external_odometry",))
+    for quat in (np.zeros(4), np.array([0.0, 0.0, 0.0, 0.9])):
+        sync.push(OdometrySample(START, np.zeros(3), quat))
+    sync.push(OdometrySample(START, np.zeros(3), np.array([0.0, 0.0, 0.0, 1.004])))
+    assert sync.counts == {"external_odometry_not_finite": 2}
 
 
 def test_late_and_duplicate_samples_are_dropped():
