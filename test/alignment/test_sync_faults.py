@@ -358,3 +358,54 @@ def test_fields_that_are_left_out_are_no_dropped_samples(field):
     feed(sync, sorted(samples, key=lambda s: s.stamp_ns))
     assert sync.counts[{"velocity": "joint_rate_zero", "effort": "joint_torque_zero"}[field]] > 10
     assert sync.dropped_samples == 0
+
+
+@pytest.mark.parametrize("by", [-6, 4])
+def test_a_clock_of_the_imu_that_is_corrected(by):
+    """Stamped too late by 6 ms or too early by 4: nodes are right once its stamps are moved."""
+    samples = [joint(t) for t in range(0, 301, 2)] + [imu(t) for t in range(-20, 301, 2)]
+    late = [
+        dataclasses.replace(s, stamp_ns=s.stamp_ns - by * MS) if isinstance(s, ImuSample) else s
+        for s in samples
+    ]
+    sync = Synchronizer(STEP, NJ)
+    early, later = (
+        sorted(
+            [s for s in late if (s.stamp_ns < START + 150 * MS) is old], key=lambda s: s.stamp_ns
+        )
+        for old in (True, False)
+    )
+    wrong = feed(sync, early)[2:]
+    sync.shift_imu(by * MS)
+    right = feed(
+        sync,
+        [
+            dataclasses.replace(s, stamp_ns=s.stamp_ns + by * MS) if isinstance(s, ImuSample) else s
+            for s in later
+        ],
+    )[4:]
+    off = [node.gyro_now[0] - 7e-9 * (node.stamp_ns - START) for node in wrong]
+    np.testing.assert_allclose(off, 7e-3 * by, atol=1e-9)
+    assert len(right) > 8
+    for node in right:
+        assert_linear(node)
+    assert sync.counts["imu_clock"] == 1 and not sync.dropped_samples
+
+
+def test_silence_of_all_is_counted_from_the_return_of_the_first():
+    """The joints are 20 ms later behind a gap than the IMU, and are waited for."""
+    sync = Synchronizer(STEP, NJ)
+    feed(sync, both(range(0, 101, 2)))
+    for t in range(300, 320, 2):
+        feed(sync, [imu(t)])
+        assert not sync.stale
+    feed(sync, [imu(t) for t in range(320, 360, 2)])
+    assert sync.stale == {"joint"}
+
+
+def test_a_stream_that_never_came_is_missed_from_the_return_of_the_other():
+    sync = Synchronizer(STEP, NJ)
+    feed(sync, [imu(t) for t in (*range(0, 40, 2), *range(300, 320, 2))])
+    assert not sync.stale
+    feed(sync, [imu(t) for t in range(320, 360, 2)])
+    assert sync.stale == {"joint"}
