@@ -409,3 +409,32 @@ def test_a_stream_that_never_came_is_missed_from_the_return_of_the_other():
     assert not sync.stale
     feed(sync, [imu(t) for t in range(320, 360, 2)])
     assert sync.stale == {"joint"}
+
+
+def test_behind_a_gap_nodes_begin_where_both_streams_are_back():
+    """The joints come back 8 ms before the IMU."""
+    sync = Synchronizer(STEP, NJ)
+    samples = both(range(0, 101, 2))
+    samples += [joint(t) for t in range(1000, 1008, 2)] + both(range(1008, 1101, 2))
+    nodes = milliseconds(feed(sync, samples))
+    assert nodes[: nodes.index(100.0) + 2] == [*range(10, 101, 10), 1018.0]
+    assert sync.counts["clock_forward"] == 1
+
+
+@pytest.mark.parametrize("make", [joint, imu])
+def test_poses_are_not_ahead_of_a_stream_that_lives(make):
+    """The other one is dead for 2 s."""
+    sync = Synchronizer(STEP, NJ)
+    feed(sync, both(range(0, 101, 2)))
+    feed(sync, [make(t) for t in range(102, 2001, 2)])
+    feed(sync, [pose(2000.0), pose(2002.0), pose(2600.0)])
+    assert sync.counts["mocap_ahead"] == 1
+
+
+def test_only_a_sample_that_has_entered_is_believed():
+    sync, pushed = Synchronizer(STEP, NJ), []
+    for sample in (imu(0), imu(2), imu(1), imu(2), imu(900), imu(4), pose(0)):
+        sync.push(sample)
+        pushed.append(sync.believes(sample))
+    # late; a duplicate is as good as the one that entered; a stamp far ahead waits
+    assert pushed == [True, True, False, True, False, True, True]
