@@ -183,3 +183,46 @@ def test_stray_poses_of_a_start_are_counted(problem):
     ]
     assert gate.sift(poses) == [k != 4 for k in range(10)]
     assert gate.remark() == "outliers refused: 1, the last 3.00 m apart"
+
+
+@pytest.mark.parametrize("creeps", ["away", "turned"])
+def test_a_world_that_is_still_being_moved_is_not_taken_for_moved(creeps, problem):
+    """By 3 mm, or 15 mrad, from pose to pose: none of ten shows the motion that the first did."""
+    stood, told = Stood(problem), []
+    for k in range(UNLIKE + 1):
+        if creeps == "away":
+            told.append(stood.passes(STEP_NS * k, away=(0.3 + 0.003 * k, 0.0, 0.0)))
+        else:
+            told.append(stood.passes(STEP_NS * k, turned=(0.0, 0.0, 0.5 + 0.015 * k)))
+    assert told == [False] * UNLIKE + [True] and stood.gate.moved is None
+
+
+def test_a_world_that_was_turned_by_half_a_turn(problem):
+    """Angles about pi, which are of either sign, are one motion."""
+    stood = Stood(problem)
+    for k in range(AGREEING + 1):
+        stood.passes(STEP_NS * k, turned=(0.0, 0.0, np.pi + 0.01 * (-1) ** k))
+    assert abs(stood.gate.moved.yaw) == pytest.approx(np.pi, abs=0.011)
+
+
+def test_a_motion_that_was_followed_ends_the_silence(problem):
+    """A second without poses, then a moved world: from there on the estimate has not drifted."""
+    stood, world = Stood(problem), pin.SE3(np.eye(3), np.array([0.5, 0.0, 0.0]))
+    assert stood.passes(0)
+    for k in range(100, 100 + AGREEING + 1):
+        stood.passes(STEP_NS * k, world=world)
+    assert stood.gate.moved is not None
+    stood.gate.moved = None
+    assert not stood.passes(STEP_NS * (101 + AGREEING), away=(0.1, 0.0, 0.0))
+
+
+def test_an_orientation_that_stays_while_the_robot_turns_is_refused(problem):
+    stood = Stood(problem, np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.5]))
+    quat, told = np.array(pin.Quaternion(HERE.rotation).coeffs()), []
+    for k in range(30):
+        place = HERE.translation + 1e-5 * k
+        window = stood.window(STEP_NS * k)
+        told.append(stood.gate.passes(PoseSample(STEP_NS * k, place, quat), window))
+    assert all(told[:9]) and not any(told[13:])
+    assert stood.gate.fixed == stood.gate.refused == told.count(False)
+    assert stood.gate.remark().startswith("place or orientation the same while the robot moved")
