@@ -73,7 +73,8 @@ class Synchronizer:
 
     Attributes:
         counts: what was rejected or went wrong, by name: `<stream>_not_finite`, `_late`,
-            `_duplicate`, `_jump` (a wrong stamp ahead), `_missing` (nodes without the stream),
+            `_duplicate`, `_jump` (a wrong stamp ahead), `_out_of_range`,
+            `_missing` (nodes without the stream),
             `_held` (the values before with a new stamp, of a robot that moves),
             `_bridged` (nodes over a burst of lost samples), `joint_glitch_<joint>` (samples),
             `<event sensor>_ahead`, `_late_node`, `<centred sensor>_sparse` (samples too far from
