@@ -185,3 +185,18 @@ def test_gait_velocity_load_and_push_come_when_they_are_due():
     ]
     assert [what for what in done if isinstance(what[1], list)] == [(2.2, [9.0, 0.0, 0.0])]
     assert wishes[1.9] == 0.0 and wishes[2.0] == 2.0 and wishes[2.9] == 2.9
+
+
+@pytest.mark.parametrize("update", ["true", "on", "off"])
+def test_the_truth_about_the_load_is_told_only_where_it_is_asked_for(update):
+    loop, told = a_loop(), []
+    model = loop.controller.mpc.horizon.model = robot("go2").model.copy()
+    loop.controller.mpc.horizon.take_inertias = lambda: told.append(pin.computeTotalMass(model))
+    loop.simulated.world.load = lambda there: None
+    load = dict(load=Payload(3.0), load_on=0.5, load_off=1.0)
+    director = _Director(Scenario("go2", duration=2.0, update=update, **load), loop)
+    for t in (0.0, 0.4, 0.5, 0.7, 1.0, 1.3):
+        director.command(t)
+        director.observe(t)
+    mass = robot("go2").total_mass
+    assert told == (pytest.approx([mass + 3.0, mass]) if update == "true" else [])
