@@ -70,10 +70,14 @@ def test_scores_are_those_of_their_interval():
 
 
 def test_the_apex_is_that_of_complete_swings():
-    """Too low by 1 cm, too high by 3 cm, and one that the interval cuts off at either end."""
+    """Twice too low by 1 cm, too high by 4 cm; and swings that the interval cuts off."""
     trace = a_trace()
-    for foot, (begin, end, apex) in enumerate(
-        [(1.2, 1.4, 0.05), (1.5, 1.7, 0.09), (0.9, 1.1, 0.5), (1.9, 2.1, 0.5)]
+    for foot, begin, end, apex in (
+        (0, 1.2, 1.4, 0.05),
+        (0, 1.6, 1.8, 0.05),
+        (1, 1.5, 1.7, 0.10),
+        (2, 0.9, 1.1, 0.5),
+        (3, 1.9, 2.1, 0.5),
     ):
         k = (trace.t >= begin) & (trace.t < end)
         trace.swings[k, foot] = True
