@@ -14,7 +14,7 @@ from ..types import CommandSample
 from .averaging import hold_correction, hold_weights
 from .held_targets import target_torque
 from .node_window import NEAR_NS, TRIANGLE, NodeWindow
-from .sample_checks import check_shape, is_finite
+from .sample_checks import is_finite, vector
 from .stream import Stream
 
 
@@ -41,8 +41,7 @@ class CommandedTorque:
 
     def push(self, sample: CommandSample) -> None:
         """Take a sample; values that are not finite are refused and counted."""
-        check_shape(sample.effort, self._nj, "command", sample)
-        effort = np.asarray(sample.effort, float)
+        effort = vector(sample.effort, self._nj, "command", sample)
         if is_finite(effort, "command", self._counts) and self._commands.push(
             sample.stamp_ns, effort
         ):

@@ -14,7 +14,7 @@ from .averaging import apart, between_samples, unseen
 from .filter_heading import FilterHeading
 from .held_samples import HeldCheck, HeldOrientation
 from .node_window import FLAT, NEAR_NS, NOW, RAMP, TRIANGLE, NodeWindow
-from .sample_checks import check_shape, is_finite, is_in_range
+from .sample_checks import is_finite, is_in_range, vector
 from .stream import Stream
 
 # what a foot that comes down does meanwhile where samples are lost: m/s2, rad/s
@@ -54,11 +54,10 @@ class ImuReadings:
     def push(self, sample: ImuSample) -> bool:
         """Take a sample; True when the clock turns out to have been set back for good."""
         row, quat = self._row, sample.quat_world_imu
-        check_shape(sample.angular_velocity, 3, "imu", sample)
-        check_shape(sample.linear_acceleration, 3, "imu", sample)
+        row[:3] = vector(sample.angular_velocity, 3, "imu", sample)
+        row[3:6] = vector(sample.linear_acceleration, 3, "imu", sample)
         if quat is not None:
-            check_shape(quat, 4, "imu orientation", sample)
-        row[:3], row[3:6] = sample.angular_velocity, sample.linear_acceleration
+            quat = vector(quat, 4, "imu orientation", sample)
         # q and -q are the same rotation: the sign nearest to the sample before makes interpolation
         # go the short way
         previous = row[6:].copy()

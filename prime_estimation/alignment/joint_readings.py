@@ -23,7 +23,7 @@ from .encoder_glitches import GlitchCheck
 from .filled_fields import FilledFields
 from .held_samples import HeldCheck
 from .node_window import FLAT, NEAR_NS, NOW, RAMP, TRIANGLE, NodeWindow
-from .sample_checks import check_shape, is_finite
+from .sample_checks import is_finite, vector
 from .stream import Stream
 from .unwrapping import AngleUnwrapper
 
@@ -77,17 +77,17 @@ class JointReadings:
         """Take a sample; True when the clock turns out to have been set back for good."""
         row, nj = self._row, self._nj
         effort = sample.effort if self._use_effort else None
-        for part in (sample.position, sample.velocity, effort):
-            if part is not None:
-                check_shape(part, nj, "joint", sample)
-        self._filled.follow(sample.position)
-        rate, torque = self._filled.rate(sample.velocity), self._filled.torque(effort)
-        parts = (sample.position, rate, torque)
+        position, velocity, effort = (
+            None if part is None else vector(part, nj, "joint", sample)
+            for part in (sample.position, sample.velocity, effort)
+        )
+        self._filled.follow(position)
+        parts = position, self._filled.rate(velocity), self._filled.torque(effort)
         for i, part in enumerate(parts):
             row[i * nj : (i + 1) * nj] = 0.0 if part is None else part
         if not is_finite(row, "joint", self._counts):
             return False
-        if sample.position is not None:
+        if position is not None:
             self._unwrapper.unwrap(row[:nj])
         for i, part in enumerate(parts):
             if part is None:
@@ -102,7 +102,7 @@ class JointReadings:
         before, back = self.stream.newest, self.stream.push(sample.stamp_ns, row)
         if before != self.stream.newest == sample.stamp_ns:
             self._glitches.believe(sample.stamp_ns, row[: 2 * nj])
-            if sample.position is not None:
+            if position is not None:
                 self._unwrapper.believe(row[:nj])
         return back
 

@@ -14,7 +14,7 @@ from ..types import Sample
 from .averaging import linear_weights
 from .events import EventQueue
 from .node_window import NEAR_NS, TRIANGLE
-from .sample_checks import check_shape, is_finite
+from .sample_checks import is_finite, vector
 from .stream import Stream
 
 HELD_NS = 100_000_000  # for which targets are in force; motors that hear none brake or go limp
@@ -67,7 +67,7 @@ class OptionalReadings:
             self._events[sensor.name].push(sample, latest_ns)
             return
         stream = self._centred.get(sensor.name) or self.held[sensor.name]
-        check_shape(values, stream.width, sensor.name, sample)
+        values = vector(values, stream.width, sensor.name, sample)
         before, alone = stream.newest, stream.newest is not None and stream.newest == stream.since
         if stream.push(sample.stamp_ns, values):
             stream.reset()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Stream of one sensor: checks of its stamps, a window of its samples, weights of averages."""
+"""Stream of one sensor: checks of its stamps, a window of its samples."""
 
 from __future__ import annotations
 

@@ -4,15 +4,16 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
+from numbers import Real
 from typing import Protocol
 
 import numpy as np
 
 from ..errors import ConfigError, DataError
-from ..sensors import SENSORS
+from ..sensors import SENSORS, optional_sensors
+from ..sensors.choice import chosen, sensor_names
 from ..sensors.imu_orientation import NAME as ORIENTATION
 from ..sensors.joint_targets import NAME as TARGETS
 from ..sensors.sensor import Wearer
@@ -22,9 +23,11 @@ from .imu_readings import ImuReadings
 from .joint_readings import GLITCH, JointReadings
 from .node_window import NodeWindow
 from .optional_readings import OptionalReadings
+from .sample_checks import check_stamp
 from .stream import Stream
 
 NOBODY = Wearer((), (), 0.01)
+LONGEST_STEP = 1.0  # s; a longer one was meant in ms or ns
 JUMP_NS = 500_000_000  # silence of all streams after which the grid starts anew
 # counts of what is no sample that was refused: corrections, and fields left out of samples in use
 _NOT_SAMPLES = (
@@ -70,13 +73,17 @@ class Synchronizer:
 
     Attributes:
         counts: what was rejected or went wrong, by name: `<stream>_not_finite`, `_late`,
-            `_duplicate`, `_jump` (a wrong stamp ahead), `_missing` (nodes without the stream),
+            `_duplicate`, `_jump` (a wrong stamp ahead), `_out_of_range`,
+            `_missing` (nodes without the stream),
             `_held` (the values before with a new stamp, of a robot that moves),
             `_bridged` (nodes over a burst of lost samples), `joint_glitch_<joint>` (samples),
             `<event sensor>_ahead`, `_late_node`, `<centred sensor>_sparse` (samples too far from
             both neighbours for a mean), `clock_back`, `clock_forward` (restarts), `imu_clock`
             (changes of the IMU's stamps); and fields that are left out of samples in use.
         stale: names of the streams that nodes do not wait for at present.
+
+    Raises:
+        ConfigError: a number is none, or the sensors are no list of names.
     """
 
     def __init__(
@@ -91,6 +98,13 @@ class Synchronizer:
         wearer: Wearer = NOBODY,
         motor_torque: Callable[[np.ndarray], np.ndarray] = np.asarray,
     ):
+        if not (_is_whole(step_ns) and _is_whole(nj) and _is_whole(stale_ns)):
+            what = (
+                "step_ns, nj and stale_ns must be whole numbers above 0; of a robot it is made by"
+            )
+            got = f"{step_ns!r:.40}, {nj!r:.40} and {stale_ns!r:.40}"
+            raise ConfigError(f"{what} Synchronizer.of(robot, step), got {got}", step_ns)
+        sensor_names(sensors)
         self.step_ns, self.nj = int(step_ns), int(nj)
         self.use_effort, self.use_imu = use_effort, use_imu
         self.stale_ns = int(stale_ns)
@@ -131,14 +145,21 @@ class Synchronizer:
             options: further ones of the constructor.
 
         Raises:
-            ConfigError: the step is no time above 0.
+            ConfigError: there is no robot, no optional sensor of a name, or the step is no time
+                above 0.
         """
-        if not 0.0 < step < math.inf:
-            raise ConfigError(f"the step between nodes must be above 0 s, got {step}", step)
+        if not hasattr(robot, "motor_torque"):
+            what = (
+                "Synchronizer.of takes a Robot (Robot.load) and the step between nodes [s]: got a"
+            )
+            raise ConfigError(f"{what} {type(robot).__name__}", robot)
+        if not (isinstance(step, Real) and 0.0 < step <= LONGEST_STEP):
+            told = f"the step between nodes must be above 0 s, and {LONGEST_STEP:g} s at most"
+            raise ConfigError(f"{told}, got {step!r:.40}", step)
         return cls(
             round(step * 1e9),
             robot.nj,
-            {*sensors, *(["mocap"] if use_mocap else [])},
+            optional_sensors(",".join(chosen(sensors, use_mocap))),
             use_imu=robot.imu_joint is not None,
             turning=robot.turning,
             wearer=Wearer(robot.joint_names, robot.feet, step),
@@ -176,8 +197,11 @@ class Synchronizer:
     def push(self, sample: Sample) -> None:
         """Take a sample, in order of arrival.
 
-        Values that are not finite are refused and counted; a wrong shape raises DataError.
+        Values that are not finite are refused and counted; a wrong shape, or a stamp that is no
+        whole number, raises DataError.
         """
+        if hasattr(sample, "stamp_ns"):
+            check_stamp(sample)
         back = False
         if isinstance(sample, JointSample):
             back = self._joints.push(sample)
@@ -274,3 +298,8 @@ class Synchronizer:
                 readings |= fields.pop("readings", {})
         readings |= self._optional.at(t, self._start_ns)
         return Measurement(t, **fields, readings=readings)
+
+
+def _is_whole(value: object) -> bool:
+    """Whether a value is a whole number above 0."""
+    return isinstance(value, Real) and 0 < value == value // 1

@@ -148,12 +148,15 @@ class SolverThread:
             if not self._running:
                 return
             if node.apart:  # first: until then it predicts from what was before
-                self._estimator.go_on(node.measurement)
-                self._on_discontinuity()
+                self._safely(partial(self._part, node))
             behind = len(nodes) - 1 - i
             iterations = 0 if behind % stride else most
             if not self._safely(partial(self._update, node, since, iterations, behind)):
                 self.dropped += 1
+
+    def _part(self, node: Node) -> None:
+        self._estimator.go_on(node.measurement)
+        self._on_discontinuity()
 
     def _update(self, node: Node, since: float, iterations: int | None, behind: int) -> None:
         restarts, _ = self._estimator.monitors.last_restart

@@ -129,7 +129,10 @@ class Robot:
         return position
 
     def check(self, m: Measurement) -> Measurement:
-        """Return the measurement; DataError if its sizes are not those of the robot."""
+        """Return the measurement; DataError if it is none, or its sizes are not the robot's."""
+        if not hasattr(m, "position_carried"):
+            told = f"an estimator takes a Measurement (Synchronizer.pop), got {type(m).__name__}"
+            raise DataError(told, m)
         what = ""
         for name, shape in self._shapes:
             value = getattr(m, name)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..declaration import param
+from ..errors import DataError
 from ..types import CONTACT_SHARE, NO_DATA
 from .flag_edges import FlagEdges
 from .message_fields import by_name
@@ -17,6 +18,7 @@ from .sensor import Aligned, Alignment, Role, Sensor, Wearer
 from .tracker import EstimationProblem, SlidingWindow
 
 NAME = "contact_flags"
+NO_FLAGS = "contact flags are 0 or 1; are these forces, for topic foot_force?"
 DECIDED = 0.1  # a mean of flags so near to 0 or 1 is no touch-down
 DEBOUNCED = 3  # nodes whose median counts: one wrong flag puts no foot down
 SMOOTHING = 0.01  # share of the newest node in the frequency of contradictions
@@ -145,14 +147,17 @@ class ContactFlagSensor(Sensor):
         return len(wearer.feet)
 
     def values(self, sample: FlagSample) -> np.ndarray:
-        """The flags."""
-        return np.asarray(sample.stands, float)
+        """The flags; DataError where they are none, as forces are."""
+        stands = np.asarray(sample.stands, float)
+        if stands.size and (stands.min() < 0.0 or stands.max() > 1.0):
+            raise DataError(NO_FLAGS, sample)
+        return stands
 
     def read(self, message, stamp_ns: int, arrival_ns: int, wearer: Wearer) -> FlagSample:
         """Flags of a message, by the names of the feet."""
         (stands,) = by_name(message, ("force",), wearer.feet, "flag")
         if stands.min() < 0.0 or stands.max() > 1.0:
-            raise ValueError("contact flags are 0 or 1; are these forces, for topic foot_force?")
+            raise ValueError(NO_FLAGS)
         return FlagSample(stamp_ns, stands)
 
     def tracker(self, problem: EstimationProblem) -> FlagTracker:

@@ -11,9 +11,11 @@ import pinocchio as pin
 
 from ..declaration import param
 from .message_fields import finite, quaternion, vector
-from .odometry_frame import EXACT, OdometryFrame
-from .sensor import Alignment, Block, Role, Sensor, Wearer
+from .odometry_frame import EXACT, NAME, OdometryFrame
+from .sensor import Alignment, Block, Role, Sensor, Wearer, check_arrays
 from .tracker import EstimationProblem
+
+UNIT = 0.01  # by which the norm of a quaternion may differ from one
 
 
 @dataclass(frozen=True)
@@ -47,14 +49,14 @@ class ExternalOdometry(Sensor):
     jump.
     """
 
-    name = "external_odometry"
+    name = NAME
     sample = OdometrySample
     role = Role(("nav_msgs/msg/Odometry",), ("odometry/external",), by_name_only=True)
     alignment = Alignment.EVENTS
-    residuals = ("external_odometry",)
+    residuals = (NAME,)
     optional = True
     framed = True
-    innovations = ("external_odometry",)
+    innovations = (NAME,)
     wait_ns = 500_000_000
 
     @dataclass(frozen=True)
@@ -78,9 +80,14 @@ class ExternalOdometry(Sensor):
         )
 
     def values(self, sample: OdometrySample) -> np.ndarray:
-        """Pose and velocity."""
+        """Pose and velocity; a quaternion that is not of norm one is none."""
+        told = {} if sample.velocity_base is None else {"velocity_base": 3}
+        check_arrays(NAME, sample, position_odom=3, quat_odom_base=4, **told)
         velocity = np.zeros(3) if sample.velocity_base is None else sample.velocity_base
-        return np.concatenate([sample.position_odom, sample.quat_odom_base, velocity])
+        quat = sample.quat_odom_base
+        if abs(np.linalg.norm(quat) - 1.0) > UNIT:
+            quat = [np.nan]
+        return np.concatenate([sample.position_odom, quat, velocity])
 
     def read(self, message, stamp_ns: int, arrival_ns: int, wearer: Wearer) -> OdometrySample:
         """Pose, twist and their covariances of a message; the largest variance of each counts.

@@ -10,12 +10,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..declaration import param
-from ..errors import DataError
 from ..types import PoseSample
 from .message_fields import finite, quaternion, vector
 from .mocap_mount import DELAY, NAME, POSITION, WORLD
 from .pose_gate import PoseGate
-from .sensor import Alignment, Block, Role, Sensor, Wearer
+from .sensor import Alignment, Block, Role, Sensor, Wearer, check_arrays
 from .tracker import EstimationProblem
 
 # half of what a trotting trunk accelerates, rms: what is left of its way and turn over a delay that
@@ -91,10 +90,8 @@ class Mocap(Sensor):
 
     def values(self, sample: PoseSample) -> np.ndarray:
         """Position and quaternion; a quaternion of zeros is none."""
-        if np.shape(sample.position_world) != (3,) or np.shape(sample.quat_world_body) != (4,):
-            shape = f"{np.shape(sample.position_world)} and {np.shape(sample.quat_world_body)}"
-            raise DataError(f"a mocap sample must have 3 and 4 values, got shape {shape}", sample)
-        known = np.asarray(sample.quat_world_body).any()
+        check_arrays(NAME, sample, position_world=3, quat_world_body=4)
+        known = sample.quat_world_body.any()
         return np.concatenate(
             [sample.position_world, sample.quat_world_body if known else [np.nan]]
         )

@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..errors import DataError
+
 if TYPE_CHECKING:
     from ..types import Measurement, Sample
     from .tracker import EstimationProblem, Gate, Tracker
@@ -164,6 +166,26 @@ class Sensor:
     def gate(self, problem: EstimationProblem) -> Gate | None:
         """Make the gate that refuses outliers of an event sensor without tracker; None: no gate."""
         return None
+
+
+def check_arrays(name: str, sample: Sample, **lengths: int) -> None:
+    """Check the fields of an event sensor's sample, which its tracker or gate reads as they are.
+
+    Args:
+        name: of the sensor.
+        sample: what was handed in.
+        lengths: numbers that each field must have.
+
+    Raises:
+        DataError: one is no array of so many numbers.
+    """
+    for part, length in lengths.items():
+        value = getattr(sample, part)
+        if isinstance(value, np.ndarray) and value.shape == (length,) and value.dtype.kind in "fiu":
+            continue
+        got = f"an array {value.shape}" if isinstance(value, np.ndarray) else f"{value!r:.40}"
+        what = f"{part} of a {name} sample must be an array of {length} numbers, got {got}"
+        raise DataError(what, sample)
 
 
 def take_back(given, rows: str, slot: int = 0) -> None:

@@ -9,7 +9,7 @@ import dataclasses
 import numpy as np
 from helpers.streams import MS, NJ, START, STEP, feed, imu, joint
 
-from prime_estimation.alignment.held_samples import HeldCheck
+from prime_estimation.alignment.held_samples import FROZEN, HeldCheck, HeldOrientation
 from prime_estimation.alignment.imu_readings import LOST_FORCE
 from prime_estimation.alignment.synchronizer import Synchronizer
 from prime_estimation.types import JointSample
@@ -102,3 +102,54 @@ def test_an_axis_that_says_the_same_beside_others_that_live():
         return n
 
     assert 14 <= dead_after(True) <= 17 and 480 <= dead_after(False) <= 501
+
+
+def held_after(number: int, moves: float) -> list[bool]:
+    """Of one orientation beside a gyro that changes by so much [rad/s] each time, in one array."""
+    check, rate, quat = HeldOrientation(), np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0])
+    told = []
+    for _ in range(number):
+        rate[1] += moves
+        told.append(check.holds(quat, rate))
+    return told
+
+
+def test_an_orientation_that_stays_while_the_gyro_changes_is_none():
+    """From its fiftieth repetition on; beside a gyro that rests it may stay for ever."""
+    told = held_after(70, 0.006)
+    assert told.index(True) == FROZEN == 50 and all(told[FROZEN:])
+    assert not any(held_after(200, 0.004))
+
+
+def test_an_orientation_that_changes_again_is_one():
+    check, rng = HeldOrientation(), np.random.default_rng(0)
+    level, other = np.array([0.0, 0.0, 0.0, 1.0]), np.array([0.0, 0.0, 1.0, 0.0])
+    for quat in (level, other, level):
+        told = [check.holds(quat, rng.normal(size=3)) for _ in range(FROZEN)]
+        assert not any(told)
+    assert check.holds(level, rng.normal(size=3))
+
+
+def test_one_joint_that_moves_is_enough():
+    """The same row again, of a robot whose second joint turns at so much [rad/s]."""
+    for rate, held in ((0.19, False), (0.21, True), (-0.21, True)):
+        check, row = HeldCheck(), np.array([0.1, 0.2, 0.0, rate, 1.0, 2.0])
+        assert not check.joints(row, 2) and check.joints(row.copy(), 2) is held
+        row[0] += 1e-9
+        assert not check.joints(row, 2)
+
+
+def test_a_gyro_at_rest_beside_an_accelerometer_that_hardly_changes_is_none():
+    """It turned before; a machine that lies still says the same rates for as long as it likes."""
+    for noise, dead in ((0.01, False), (0.1, True)):
+        check, rng = HeldCheck(), np.random.default_rng(0)
+        for _ in range(5):
+            check.imu(np.append(rng.normal(size=6), np.zeros(4)))
+        still = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 9.81, 0.0, 0.0, 0.0, 0.0])
+        check.imu(still)
+        told = []
+        for k in range(1, 100):
+            row = still.copy()
+            row[3] = noise * (k % 2)
+            told.append(check.imu(row))
+        assert any(told) is dead

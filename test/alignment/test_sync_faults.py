@@ -23,8 +23,9 @@ from helpers.streams import (
 from prime_estimation.alignment.synchronizer import Synchronizer
 from prime_estimation.errors import DataError
 from prime_estimation.sensors.contact_flags import FlagSample
+from prime_estimation.sensors.external_odometry import OdometrySample
 from prime_estimation.sensors.sensor import Wearer
-from prime_estimation.types import ImuSample, JointSample, PoseSample
+from prime_estimation.types import CommandSample, ImuSample, JointSample, PoseSample
 
 # --- faults, each counted -------------------------------------------------------------------------
 
@@ -55,6 +56,67 @@ def test_wrong_size_is_an_error():
         Synchronizer(STEP, NJ).push(JointSample(START, np.zeros(NJ + 1)))
     with pytest.raises(DataError, match="got str"):
         Synchronizer(STEP, NJ).push("joint")
+
+
+@pytest.mark.parametrize(
+    "sample", [joint(0.0), imu(0.0), pose(0.0), CommandSample(0, np.zeros(NJ))]
+)
+@pytest.mark.parametrize("stamp", [0.5, float("nan"), "0", None])
+def test_a_stamp_that_is_no_whole_number_is_an_error(sample, stamp):
+    """In seconds it had been cut off to zero: no node ever came, and nothing was said."""
+    with pytest.raises(DataError, match=r"stamp_ns of a \w+ must be a whole number of ns, got"):
+        Synchronizer(STEP, NJ).push(dataclasses.replace(sample, stamp_ns=stamp))
+
+
+@pytest.mark.parametrize("kind", [list, tuple, np.float32])
+def test_lists_of_numbers_are_read_as_arrays_are(kind):
+    """A list of rates had been an error of NumPy's."""
+    fields = "position", "velocity", "effort", "angular_velocity", "linear_acceleration"
+    fields += ("quat_world_imu",)
+    samples = [s for t in range(0, 60, 2) for s in (joint(t), imu(t, np.array([0, 0, 0, 1.0])))]
+    given = [
+        dataclasses.replace(s, **{f: kind(getattr(s, f)) for f in fields if hasattr(s, f)})
+        for s in samples
+    ]
+    nodes, expected = (feed(Synchronizer(STEP, NJ), s) for s in (given, samples))
+    assert len(nodes) == len(expected) == 5
+    for node, other in zip(nodes, expected):
+        for field in ("position", "velocity", "torque", "gyro", "accelerometer", "quat_world_imu"):
+            if (value := getattr(other, field)) is not None:
+                np.testing.assert_allclose(getattr(node, field), value, rtol=1e-6)
+
+
+@pytest.mark.parametrize("value", [["a"] * NJ, "abc", [None, [1.0], 2.0], object()])
+def test_what_is_no_number_is_an_error(value):
+    for sample in (JointSample(START, value), CommandSample(START, value)):
+        with pytest.raises(DataError, match="sample must have 3 values, got"):
+            Synchronizer(STEP, NJ).push(sample)
+
+
+@pytest.mark.parametrize(
+    "place, quat",
+    [
+        (np.zeros(2), np.ones(4)),
+        ([0.0] * 3, np.ones(4)),
+        (np.zeros(3), None),
+        (np.zeros(3), "xyzw"),
+    ],
+)
+def test_poses_are_arrays(place, quat):
+    """Gates and trackers read them as they are: lists had ended the estimator."""
+    sync = Synchronizer(STEP, NJ, sensors=("mocap", "external_odometry"))
+    for kind, name in ((PoseSample, "mocap"), (OdometrySample, "external_odometry")):
+        with pytest.raises(DataError, match=f"of a {name} sample must be an array of [34] numbers"):
+            sync.push(kind(START, place, quat))
+
+
+def test_an_odometry_whose_quaternion_is_none():
+    """Of zeros it had been taken for no rotation at all."""
+    sync = Synchronizer(STEP, NJ, sensors=("external_odometry",))
+    for quat in (np.zeros(4), np.array([0.0, 0.0, 0.0, 0.9])):
+        sync.push(OdometrySample(START, np.zeros(3), quat))
+    sync.push(OdometrySample(START, np.zeros(3), np.array([0.0, 0.0, 0.0, 1.004])))
+    assert sync.counts == {"external_odometry_not_finite": 2}
 
 
 def test_late_and_duplicate_samples_are_dropped():
@@ -296,3 +358,83 @@ def test_fields_that_are_left_out_are_no_dropped_samples(field):
     feed(sync, sorted(samples, key=lambda s: s.stamp_ns))
     assert sync.counts[{"velocity": "joint_rate_zero", "effort": "joint_torque_zero"}[field]] > 10
     assert sync.dropped_samples == 0
+
+
+@pytest.mark.parametrize("by", [-6, 4])
+def test_a_clock_of_the_imu_that_is_corrected(by):
+    """Stamped too late by 6 ms or too early by 4: nodes are right once its stamps are moved."""
+    samples = [joint(t) for t in range(0, 301, 2)] + [imu(t) for t in range(-20, 301, 2)]
+    late = [
+        dataclasses.replace(s, stamp_ns=s.stamp_ns - by * MS) if isinstance(s, ImuSample) else s
+        for s in samples
+    ]
+    sync = Synchronizer(STEP, NJ)
+    early, later = (
+        sorted(
+            [s for s in late if (s.stamp_ns < START + 150 * MS) is old], key=lambda s: s.stamp_ns
+        )
+        for old in (True, False)
+    )
+    wrong = feed(sync, early)[2:]
+    sync.shift_imu(by * MS)
+    right = feed(
+        sync,
+        [
+            dataclasses.replace(s, stamp_ns=s.stamp_ns + by * MS) if isinstance(s, ImuSample) else s
+            for s in later
+        ],
+    )[4:]
+    off = [node.gyro_now[0] - 7e-9 * (node.stamp_ns - START) for node in wrong]
+    np.testing.assert_allclose(off, 7e-3 * by, atol=1e-9)
+    assert len(right) > 8
+    for node in right:
+        assert_linear(node)
+    assert sync.counts["imu_clock"] == 1 and not sync.dropped_samples
+
+
+def test_silence_of_all_is_counted_from_the_return_of_the_first():
+    """The joints are 20 ms later behind a gap than the IMU, and are waited for."""
+    sync = Synchronizer(STEP, NJ)
+    feed(sync, both(range(0, 101, 2)))
+    for t in range(300, 320, 2):
+        feed(sync, [imu(t)])
+        assert not sync.stale
+    feed(sync, [imu(t) for t in range(320, 360, 2)])
+    assert sync.stale == {"joint"}
+
+
+def test_a_stream_that_never_came_is_missed_from_the_return_of_the_other():
+    sync = Synchronizer(STEP, NJ)
+    feed(sync, [imu(t) for t in (*range(0, 40, 2), *range(300, 320, 2))])
+    assert not sync.stale
+    feed(sync, [imu(t) for t in range(320, 360, 2)])
+    assert sync.stale == {"joint"}
+
+
+def test_behind_a_gap_nodes_begin_where_both_streams_are_back():
+    """The joints come back 8 ms before the IMU."""
+    sync = Synchronizer(STEP, NJ)
+    samples = both(range(0, 101, 2))
+    samples += [joint(t) for t in range(1000, 1008, 2)] + both(range(1008, 1101, 2))
+    nodes = milliseconds(feed(sync, samples))
+    assert nodes[: nodes.index(100.0) + 2] == [*range(10, 101, 10), 1018.0]
+    assert sync.counts["clock_forward"] == 1
+
+
+@pytest.mark.parametrize("make", [joint, imu])
+def test_poses_are_not_ahead_of_a_stream_that_lives(make):
+    """The other one is dead for 2 s."""
+    sync = Synchronizer(STEP, NJ)
+    feed(sync, both(range(0, 101, 2)))
+    feed(sync, [make(t) for t in range(102, 2001, 2)])
+    feed(sync, [pose(2000.0), pose(2002.0), pose(2600.0)])
+    assert sync.counts["mocap_ahead"] == 1
+
+
+def test_only_a_sample_that_has_entered_is_believed():
+    sync, pushed = Synchronizer(STEP, NJ), []
+    for sample in (imu(0), imu(2), imu(1), imu(2), imu(900), imu(4), pose(0)):
+        sync.push(sample)
+        pushed.append(sync.believes(sample))
+    # late; a duplicate is as good as the one that entered; a stamp far ahead waits
+    assert pushed == [True, True, False, True, False, True, True]

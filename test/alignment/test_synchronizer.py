@@ -355,11 +355,35 @@ def test_a_continuous_joint_whose_encoder_begins_anew_after_a_turn():
             )
 
 
-@pytest.mark.parametrize("step", [0.0, -0.01, math.nan, math.inf])
+@pytest.mark.parametrize("step", [0.0, -0.01, math.nan, math.inf, 10_000_000, "0.01", None])
 def test_a_step_that_is_none(step):
     """With 0 the nodes had no end."""
     with pytest.raises(ConfigError, match="the step between nodes must be above 0 s"):
         Synchronizer.of(robot("go2"), step)
+
+
+@pytest.mark.parametrize("number", [0.01, 0, -5, math.nan, math.inf, "12", None])
+@pytest.mark.parametrize("name", ["step_ns", "nj", "stale_ns"])
+def test_a_number_that_is_none(name, number):
+    """A step in seconds had become one of 0 ns, whose nodes had no end."""
+    arguments = {"step_ns": STEP, "nj": NJ, "stale_ns": 50 * MS, name: number}
+    with pytest.raises(ConfigError, match="must be whole numbers above 0; .* Synchronizer.of"):
+        Synchronizer(**arguments)
+
+
+def test_what_is_no_robot_or_no_sensor():
+    machine = robot("go2")
+    for other in ("go2", machine.config, None):
+        with pytest.raises(ConfigError, match=r"takes a Robot \(Robot.load\) and the step"):
+            Synchronizer.of(other, 0.01)
+    with pytest.raises(ConfigError, match="no optional sensor 'footforce'; there are mocap"):
+        Synchronizer.of(machine, 0.01, sensors=["footforce"])
+    for make in (
+        lambda s: Synchronizer(STEP, NJ, s),
+        lambda s: Synchronizer.of(machine, 0.01, sensors=s),
+    ):
+        with pytest.raises(ConfigError, match=r"write sensors=\['foot_force'\]"):
+            make("foot_force")
 
 
 def test_events_belong_to_the_node_at_whose_end_they_were_and_late_ones_are_counted():

@@ -13,6 +13,7 @@ import pytest
 from helpers.runs import measurements, velocity_errors
 
 from prime_estimation.config.parameters import Config
+from prime_estimation.config.policies import BODY_TURN
 from prime_estimation.estimator import Estimator
 from prime_estimation.mhe.situation import Situation
 from prime_estimation.monitors.body_turn import BodyTurn
@@ -167,3 +168,44 @@ def test_a_walk_with_markers_glued_on_otherwise(degrees, tmp_path):
     assert len(said) == 1 and f"{degrees:.0f}"[:1] in said[0].message
     error = velocity_errors(bag, out[200:])
     assert np.sqrt(np.mean(np.sum(error**2, axis=1))) < 0.02
+
+
+def monitored(poses, until: float) -> BodyTurn:
+    """Of a base that turns evenly; poses at such times [s], each said at the next node."""
+    monitor, rate, waiting = BodyTurn(Base(), LEGS_AGREE), np.array([0.2, 0.0, 0.3]), list(poses)
+    for k in range(100, round(until / DT)):
+        due = [t for t in waiting if t <= k * DT + 1e-9]
+        waiting = waiting[len(due) :]
+        seen = tuple(
+            PoseSample(
+                round(1e9 * t), np.zeros(3), np.array(pin.Quaternion(pin.exp3(t * rate)).coeffs())
+            )
+            for t in due
+        )
+        m = SimpleNamespace(
+            stamp_ns=round(1e9 * k * DT),
+            gyro=rate,
+            position=np.zeros(2),
+            velocity=np.zeros(2),
+            mocap=seen,
+        )
+        monitor.assess(m, None, CLEAR)
+    return monitor
+
+
+def test_poses_of_before_the_first_node_are_not_compared():
+    """The gyro does not say how the base turned until then."""
+    assert not monitored([0.5, 0.7, 0.95], 1.5)._poses
+    assert len(monitored([0.5, 1.0, 1.1], 1.5)._poses) == 2
+
+
+def test_poses_far_apart_are_no_pair():
+    """The longer the silence, the more of what turned is the bias of the gyro."""
+    span = BODY_TURN.span
+    assert monitored([1.0, 1.0 + 1.5 * span], 4.0)._pairs == 1.0
+    assert monitored([1.0, 1.0 + 2.5 * span], 4.0)._pairs == 0.0
+    assert monitored([1.0, 1.0 + 0.9 * span], 4.0)._pairs == 0.0
+    both = monitored([1.0, 1.0 + span, 1.0 + 1.1 * span], 4.0)  # both with the first one
+    assert both._pairs == pytest.approx(1.0 + np.exp(-DT / BODY_TURN.memory))
+    np.testing.assert_allclose(both._M, both._M.T, atol=1e-12)
+    assert both._squares == pytest.approx(2.0 * np.trace(both._M))

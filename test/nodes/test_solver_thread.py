@@ -114,3 +114,25 @@ def test_a_failure_loses_one_node_and_no_order_and_no_gap():
     assert [node for node, _ in estimator.asked] == [0, 1, 2, 3, 4]
     assert [type(e) for e in said] == [RuntimeError, ValueError]
     assert done == [estimator] and parted == [True] and thread.dropped == 1
+
+
+@pytest.mark.parametrize("where", ["go_on", "on_discontinuity"])
+def test_a_failure_behind_a_gap_ends_no_thread(where):
+    """The node had been silent from then on."""
+    estimator, said = Slow(), []
+
+    def fails(*_):
+        raise ValueError("behind a gap")
+
+    estimator.go.set()
+    if where == "go_on":
+        estimator.go_on = fails
+    parted = fails if where == "on_discontinuity" else lambda: None
+    thread = SolverThread(estimator, lambda _: None, said.append, parted)
+    thread.start()
+    for k, gap in enumerate((False, True, False)):
+        thread.put(Node(k, gap))
+    assert wait(lambda: thread.pending == 0)
+    thread.stop()
+    assert [node for node, _ in estimator.asked] == [0, 1, 2]
+    assert [str(error) for error in said] == ["behind a gap"]

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from prime_estimation import Config, Estimator, InertiaGate, Robot, StateObserver
-from prime_estimation.errors import ConfigError
+from prime_estimation.errors import ConfigError, DataError
 from prime_estimation.policy.joint_order import JointArrays
 from prime_estimation.sensors.choice import sensor_names, switch
+from prime_estimation.types import JointSample
 
 
 @pytest.mark.parametrize(
@@ -53,6 +54,13 @@ def test_estimator_and_gate():
             InertiaGate(*arguments)
     with pytest.raises(ConfigError, match="changes must be a mapping of sections, got a int"):
         config.updated(3)
+
+
+@pytest.mark.parametrize("measurement", [3, None, "m", JointSample(0, np.zeros(12))])
+def test_a_measurement_that_is_none(measurement):
+    estimator = Estimator(Robot.load("go2"), Config.load("go2"), mocap=False)
+    with pytest.raises(DataError, match=r"takes a Measurement \(Synchronizer.pop\), got"):
+        estimator.update(measurement)
 
 
 def test_what_may_be_handed_in():

@@ -15,6 +15,7 @@ from helpers.streams import STEP, both, feed, milliseconds
 
 from prime_estimation.alignment.synchronizer import Synchronizer
 from prime_estimation.contact.detection import ContactFlags
+from prime_estimation.errors import DataError
 from prime_estimation.evaluation.scores import evaluate
 from prime_estimation.mhe.problem import Problem
 from prime_estimation.recordings.replay import replay
@@ -58,6 +59,17 @@ def test_messages_that_are_no_flags(fields, reason):
     assert read(message(), 5, 5, Wearer((), FEET, 0.01)).stands.tolist() == [0.0, 1.0]
     with pytest.raises(ValueError, match=reason):
         read(message(**fields), 5, 5, Wearer((), FEET, 0.01))
+
+
+@pytest.mark.parametrize("stands", [[0.0, 80.0], [-1.0, 1.0], [0.0, 1.1]])
+def test_forces_are_no_flags(stands):
+    """Those of a Python call had been taken for feet that stand."""
+    sync = Synchronizer(STEP, 3, sensors=(NAME,), wearer=Wearer(("a", "b", "c"), FEET, 0.01))
+    with pytest.raises(DataError, match="contact flags are 0 or 1; are these forces"):
+        sync.push(FlagSample(5, np.array(stands)))
+    sync.push(FlagSample(5, [True, False]))
+    sync.push(FlagSample(6, np.array([0.3, np.nan])))
+    assert sync.counts == {f"{NAME}_not_finite": 1}
 
 
 def test_reading_is_the_share_of_the_step():

@@ -161,3 +161,88 @@ def test_a_jump_of_the_world_while_the_robot_stands(problem):
     jump = np.array([0.5, 0.0, 0.0])
     assert not any(walk.see(t, walk.place(t)) for t in times(0.0, 1.0))
     assert not any(walk.see(t, walk.place(t) + jump, fits=t > 1.1) for t in times(1.0, 2.0))
+
+
+@pytest.mark.parametrize("speed, rests", [(0.0, True), (0.05, True), (0.09, False), (0.2, False)])
+def test_poses_rest_that_move_less_than_their_noise_tells(speed, rests, problem):
+    """Nine poses with 1 mm: their velocity is known to 13 mm/s, and 30 mm/s are rest."""
+    stuck = StuckPoses(problem)
+    for k in range(9):
+        place = [speed * 1e-9 * STEP_NS * k, 1.0, 0.3]
+        stuck._seen.append(SimpleNamespace(stamp_ns=STEP_NS * k, place=place))
+    assert stuck._rests() is rests
+    for _ in range(7):
+        stuck._seen.popleft()
+    assert not stuck._rests()  # two tell no velocity
+
+
+def test_a_pose_that_comes_late_tells_nothing(problem):
+    """It lies where the robot was, and would be a way back."""
+    walk = Walk(problem, strides)
+    for t in times(0.0, 1.0):
+        assert not walk.see(t, strides(t))
+    seen = len(walk.stuck._seen)
+    pose = PoseSample(round(0.9e9), strides(0.9), LEVEL)
+    assert not walk.stuck.holds(pose, walk.window, walk.window.xs[-1], 0.1, True)
+    assert len(walk.stuck._seen) == seen and walk.stuck._seen[-1].place[0] > 0.28
+
+
+@pytest.mark.parametrize("off", [0.0, 0.4])
+def test_poses_apart_from_the_robot_are_believed_again_where_they_were(off, problem):
+    """Of a body that is not where the model has it: what counts is by how much that changes."""
+
+    def to_and_fro(t):
+        return np.array([0.1 * (1.0 - np.cos(2.0 * np.pi * min(t, 3.0))), 0.0, 0.3])
+
+    walk, apart = Walk(problem, to_and_fro), np.array([0.0, off, 0.0])
+    held = to_and_fro(2.0) + apart
+    told = [walk.see(t, to_and_fro(t) + apart if t < 2.0 else held) for t in times(0.0, 3.0)]
+    assert told[-1]
+    told = [walk.see(t, held, fits=False) for t in times(3.0, 4.5)]
+    assert not told[-1] and 35 < told.index(False) < 60
+
+
+def test_they_are_not_believed_while_the_robot_moves_on_in_place(problem):
+    """It sways by 15 mm and more about the place where they stay."""
+
+    def sways(t):
+        return np.array([0.04 * np.sin(2.0 * np.pi * 2.0 * t), 0.0, 0.3])
+
+    walk = Walk(problem, sways)
+    told = [walk.see(t, sways(t) if t < 1.0 else sways(1.0)) for t in times(0.0, 3.0)]
+    first = told.index(True)
+    assert 100 < first < 130 and sum(told[first:]) > 0.8 * len(told[first:])
+
+
+def test_a_bias_of_the_accelerometer_moves_no_robot(problem):
+    """Its estimate is taken off: a robot that stands had accelerated by 1.5 m/s^2."""
+    walk, state, felt = Walk(problem, lambda t: np.array([0.0, 0.0, 0.3])), Walk.state, Walk.input
+    bias = np.array([1.5, 0.0, 0.0])
+
+    def biased_state(t):
+        x = state(walk, t)
+        problem.layout.part(x, "accelerometer_bias")[:] = bias
+        return x
+
+    def biased_input(t):
+        given = felt(walk, t)
+        given.set("accelerometer", given.value("accelerometer") + bias, np.full(3, 5.0))
+        return given
+
+    walk.state, walk.input = biased_state, biased_input
+    assert not any(walk.see(t, walk.place(t)) for t in times(0.0, 2.0))
+
+
+def test_without_the_imu_in_between_nothing_is_told(problem):
+    """Of half a second, one node of which has no specific force."""
+    walk, felt = Walk(problem, strides), Walk.input
+
+    def silent_input(t):
+        given = felt(walk, t)
+        if abs(t - 1.02) < 1e-3:
+            given.set("accelerometer", np.zeros(3), np.zeros(3))
+        return given
+
+    walk.input = silent_input
+    told = [walk.see(t, strides(min(t, 1.0))) for t in times(0.0, 3.0)]
+    assert 145 < told.index(True) < 170
