@@ -29,6 +29,7 @@ from .window import Window
 # other often does not
 WAYS = Way(0.1, False), *(Way(soft, True) for soft in (0.1, 0.02, 0.5, 1.0))
 FITS = 1.0  # mean square of the whitened residuals of a start that needs no other
+NOTHING = "no motion of the model fits the first measurements"
 FEET_MOVE = "feet that carry move at {:.2f} m/s: are joint rates, clocks, legs right?"
 # s/m, what a speed of feet that carry counts beside that: feet of a Mini Cheetah that trots move at
 # .2 to .3 m/s in the best of starts, which differ by less than their residuals do
@@ -74,36 +75,50 @@ def first_window(
     if ms is None:
         return Start(reason="the first measurements hold no joint positions")
     ms = without_stray_poses(problem, ms)
-    noise = problem.process_noise(held=True)
-    best, least, nothing = Start(), np.inf, "no motion of the model fits the first measurements"
-    why = nothing
+    best, least, why = Start(), np.inf, NOTHING
     weighed = any(m.torque is not None for m in ms)
     for way in WAYS if weighed else WAYS[1:]:  # without torque, nothing tells friction
         try:
-            batch = solve_batch(problem, ms, previous_state, way, situation)
-            window = shorten(batch, min(problem.config.estimator.window, batch.size), noise)
-            window.solve(1)
+            start, ratio, speed = _tried(problem, ms, previous_state, way, situation)
         except InitializationError as failure:
             why = str(failure).removeprefix("cannot start: ")
             continue
-        except (_core.SolveError, np.linalg.LinAlgError) as failure:
-            why = f"{nothing} ({failure})"
-            continue
-        told = situation.suspended or window.place.measured
-        speed = 0.0 if told else stance_speed(batch)
-        ratio = misfit(window) + SLIDES * max(speed - STANCE.slow, 0.0)
-        if ratio > LOST_RATIO:
-            continue
-        if not told and slippery(problem, batch.xs[-1]):
-            ratio += LOST_RATIO  # whatever else leads anywhere is better
         if ratio < least:
-            prior = problem.layout.p(batch.arrival.reference)
-            best, least = Start(window, np.array(prior)), ratio
-            if speed > STANCE.fast:
-                best = Start(reason=FEET_MOVE.format(speed))
+            best, least = start, ratio
         if ratio < FITS and speed < STANCE.slow:
             break
     return Start(reason=why) if least == np.inf else best
+
+
+def _tried(
+    problem: Problem,
+    ms: list[Measurement],
+    previous_state: np.ndarray | None,
+    way: Way,
+    situation: Situation,
+) -> tuple[Start, float, float]:
+    """Start that one way leads to, its misfit (inf: it is none), and how fast loaded feet move.
+
+    Raises:
+        InitializationError: the way leads nowhere.
+    """
+    try:
+        batch = solve_batch(problem, ms, previous_state, way, situation)
+        size = min(problem.config.estimator.window, batch.size)
+        window = shorten(batch, size, problem.process_noise(held=True))
+        window.solve(1)
+    except (_core.SolveError, np.linalg.LinAlgError) as failure:
+        raise InitializationError(f"{NOTHING} ({failure})", ms) from failure
+    told = situation.suspended or window.place.measured
+    speed = 0.0 if told else stance_speed(batch)
+    ratio = misfit(window) + SLIDES * max(speed - STANCE.slow, 0.0)
+    if ratio > LOST_RATIO:
+        return Start(), np.inf, speed
+    if not told and slippery(problem, batch.xs[-1]):
+        ratio += LOST_RATIO  # whatever else leads anywhere is better
+    if speed > STANCE.fast:
+        return Start(reason=FEET_MOVE.format(speed)), ratio, speed
+    return Start(window, np.array(problem.layout.p(batch.arrival.reference))), ratio, speed
 
 
 def without_stray_poses(problem: Problem, ms: list[Measurement]) -> list[Measurement]:

@@ -130,7 +130,7 @@ class Robot:
 
     def check(self, m: Measurement) -> Measurement:
         """Return the measurement; DataError if it is none, or its sizes are not the robot's."""
-        if not hasattr(m, "position_carried"):
+        if not isinstance(m, Measurement):
             told = f"an estimator takes a Measurement (Synchronizer.pop), got {type(m).__name__}"
             raise DataError(told, m)
         what = ""
