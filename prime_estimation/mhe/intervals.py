@@ -36,7 +36,7 @@ class Intervals:
         self._jump = 0.0
 
     def velocity(
-        self, m: Measurement, vibration: float, softness: float = 0.0, weighed: bool = True
+        self, m: Measurement, vibration: float, softness: float = 0.0, untold: float = 0.0
     ) -> float:
         """Variance of each component of the velocity at the stamp [m2/s2].
 
@@ -48,15 +48,26 @@ class Intervals:
             m: measurement at the stamp; those before it must have been given too.
             vibration: standard deviation of the specific force [m/s2].
             softness: of the ground.
-            weighed: torques tell what the feet carry.
+            untold: deviation by what no torque tells (`untold_velocity`) [m/s].
         """
         change = max(np.ravel(m.accelerometer_change).tolist())
         self._jump = max(change, INTERVAL.shock_decay * self._jump)
         missed = math.hypot(vibration, INSTANT * change)
         creep = INTERVAL.soft * softness
-        untold = 0.0 if weighed else INTERVAL.untold_velocity
         model = creep**2 + untold**2
         return (0.5 * self.dt * missed) ** 2 + INTERVAL.shock * self.dt * self._jump + model
+
+
+def untold_velocity(speed: float, unweighed: float, tracked: bool) -> float:
+    """Deviation of each component of the velocity by what no torque tells of the feet [m/s].
+
+    Args:
+        speed: of the base [m/s].
+        unweighed: share of the window without torques: those of a single node tell little.
+        tracked: motion capture or another sensor tells the place.
+    """
+    by_speed = 0.0 if tracked else INTERVAL.untold_speed * speed * unweighed
+    return math.hypot(INTERVAL.untold_velocity, by_speed)
 
 
 class ForceIntervals:

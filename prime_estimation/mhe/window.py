@@ -297,6 +297,11 @@ class Window:
         """Whether there is a running node k, negative: from the newest, with all its torques."""
         return self.size >= -k and bool(self.inputs[k if k >= 0 else k - 1].weighed)
 
+    @property
+    def unweighed(self) -> float:
+        """Share of the running nodes that lack torques."""
+        return sum(not given.weighed for given in self.inputs[:-1]) / max(self.size, 1)
+
     def unexplained(self, nodes: slice = slice(None)) -> np.ndarray:
         """(n, nv) generalized forces w [N, Nm] that the dynamics need in addition to the torques.
 

@@ -11,7 +11,13 @@ import numpy as np
 from .. import _core
 from ..config.policies import ACCELEROMETER_BIAS, INTERVAL
 from ..mhe.dead_axes import unseen_twist
-from ..mhe.intervals import MOUNT_COVARIANCE, Intervals, creep_covariance, sole_tilt
+from ..mhe.intervals import (
+    MOUNT_COVARIANCE,
+    Intervals,
+    creep_covariance,
+    sole_tilt,
+    untold_velocity,
+)
 from ..mhe.problem import Problem
 from ..mhe.window import Window
 from ..robot import GRAVITY
@@ -86,9 +92,9 @@ class BaseReport:
         """Covariance (6, 6) of the velocity at the stamp, from that of its mean over the step."""
         problem, noise, twist = self.problem, self.problem.config.noise, mean.copy()
         variances = twist.reshape(-1)[:: len(twist) + 1]  # a view of its diagonal
-        variances[:3] += self._intervals.velocity(
-            m, noise.accelerometer_model, problem.softness(window.xs[-1]), window.weighed()
-        )
+        x, vibration = window.xs[-1], noise.accelerometer_model
+        untold = 0.0 if window.weighed() else self._untold(window)
+        variances[:3] += self._intervals.velocity(m, vibration, problem.softness(x), untold)
         variances[:3] += window.place.velocity_variance()
         if problem.bent:
             variances[:3] += INTERVAL.mount_velocity**2
@@ -101,6 +107,11 @@ class BaseReport:
         if m.imu_dead is not None:
             twist += self._unseen(window, m.imu_dead)
         return twist
+
+    def _untold(self, window: Window) -> float:
+        velocity = self.problem.layout.part(window.xs[-1], "velocity")
+        speed = math.hypot(*velocity.tolist())
+        return untold_velocity(speed, window.unweighed, window.place.measured)
 
     def _pose(
         self,

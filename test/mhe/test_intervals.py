@@ -14,6 +14,7 @@ from prime_estimation.mhe.intervals import (
     Intervals,
     creep_covariance,
     sole_tilt,
+    untold_velocity,
 )
 from prime_estimation.robot import Robot
 from prime_estimation.sensors.mocap import ROLL, SWAY
@@ -163,5 +164,14 @@ def test_without_torque_nothing_tells_the_tilt_but_an_accelerometer_with_a_bias(
     told, untold = (creep_covariance(0.0, level, weighed) for weighed in (True, False))
     np.testing.assert_allclose(np.diag(untold - told)[3:5], INTERVAL.untold_tilt**2, rtol=1e-9)
     assert untold[5, 5] == pytest.approx(told[5, 5])
-    told, untold = (intervals.velocity(measurement(), 0.0, 0.0, w) for w in (True, False))
-    assert untold - told == pytest.approx(INTERVAL.untold_velocity**2)
+    told, untold = (intervals.velocity(measurement(), 0.0, 0.0, by) for by in (0.0, 0.02))
+    assert untold - told == pytest.approx(0.02**2)
+
+
+def test_what_no_torque_tells_of_the_velocity_grows_with_the_speed():
+    """Of a robot that no motion capture sees."""
+    assert untold_velocity(0.5, 1.0, tracked=True) == INTERVAL.untold_velocity
+    assert untold_velocity(0.0, 1.0, tracked=False) == INTERVAL.untold_velocity
+    for share in (1.0, 0.1):  # no torque at all, none of one node in ten
+        by_speed = untold_velocity(0.5, share, tracked=False) ** 2 - INTERVAL.untold_velocity**2
+        assert by_speed == pytest.approx((0.5 * share * INTERVAL.untold_speed) ** 2)
