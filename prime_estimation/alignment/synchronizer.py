@@ -159,7 +159,7 @@ class Synchronizer:
         return cls(
             round(step * 1e9),
             robot.nj,
-            optional_sensors(",".join(chosen(sensors, use_mocap))),
+            optional_sensors(chosen(sensors, use_mocap)),
             use_imu=robot.imu_joint is not None,
             turning=robot.turning,
             wearer=Wearer(robot.joint_names, robot.feet, step),

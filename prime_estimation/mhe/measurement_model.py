@@ -237,7 +237,7 @@ def sensor_set(robot: Robot, config: Config, optional: Collection[str]) -> Senso
     Raises:
         ConfigError: there is no optional sensor of a name.
     """
-    optional = optional_sensors(",".join(optional))
+    optional = optional_sensors(optional)
     floating = robot.config.floating_base
     has = {"imu": floating and robot.imu_joint is not None}
     chosen = tuple(

@@ -127,5 +127,4 @@ def expected_sensors(config: NodeConfig) -> list[str]:
     Raises:
         ConfigError: there is no sensor of this name.
     """
-    names = ",".join([*(["mocap"] if config.mocap else []), config.sensors])
-    return optional_sensors(names)
+    return optional_sensors([*["mocap"] * config.mocap, config.sensors])

@@ -103,7 +103,7 @@ def optional_sensors(
             own: they are in the messages of others.
     """
     given = {*topics, *(lowstate.family.roles if lowstate else ())}
-    given |= set(named_sensors(wanted)) - set(ROLES)
+    given |= set(named_sensors([wanted])) - set(ROLES)
     return [name for name in OPTIONAL if name in given - {"mocap", *without}]
 
 

@@ -2,6 +2,8 @@
 # Copyright (c) 2026, the prime_estimation developers
 """Sensors: each is declared in one file. To add one, append it to the list below."""
 
+from collections.abc import Iterable
+
 from ..errors import ConfigError
 from .contact_flags import ContactFlagSensor
 from .external_odometry import ExternalOdometry
@@ -27,14 +29,14 @@ SENSORS: tuple[Sensor, ...] = (
 )
 
 
-def optional_sensors(names: str) -> list[str]:
-    """The optional sensors of a list of names, separated by commas.
+def optional_sensors(names: Iterable[str]) -> list[str]:
+    """The optional sensors of these names, each once; a text may hold several, with commas.
 
     Raises:
         ConfigError: there is no optional sensor of this name.
     """
     known = [s.name for s in SENSORS if s.optional]
-    wanted = [name.strip() for name in names.split(",") if name.strip()]
+    wanted = [name.strip() for text in names for name in text.split(",") if name.strip()]
     for name in wanted:
         if name not in known:
             raise ConfigError(f"no optional sensor '{name}'; there are {', '.join(known)}", names)

@@ -149,17 +149,22 @@ class ContactFlagSensor(Sensor):
     def values(self, sample: FlagSample) -> np.ndarray:
         """The flags; DataError where they are none, as forces are."""
         stands = np.asarray(sample.stands, float)
-        if stands.size and (stands.min() < 0.0 or stands.max() > 1.0):
+        if _are_forces(stands):
             raise DataError(NO_FLAGS, sample)
         return stands
 
     def read(self, message, stamp_ns: int, arrival_ns: int, wearer: Wearer) -> FlagSample:
         """Flags of a message, by the names of the feet."""
         (stands,) = by_name(message, ("force",), wearer.feet, "flag")
-        if stands.min() < 0.0 or stands.max() > 1.0:
+        if _are_forces(stands):
             raise ValueError(NO_FLAGS)
         return FlagSample(stamp_ns, stands)
 
     def tracker(self, problem: EstimationProblem) -> FlagTracker:
         """Keeps the probabilities."""
         return FlagTracker(problem)
+
+
+def _are_forces(stands: np.ndarray) -> bool:
+    """Whether values (nf,) lie beyond those of flags."""
+    return stands.size > 0 and bool(stands.min() < 0.0 or stands.max() > 1.0)

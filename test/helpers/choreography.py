@@ -15,6 +15,7 @@ import numpy as np
 import pinocchio as pin
 
 from prime_estimation.config.parameters import Config
+from prime_estimation.estimator import Estimator
 from prime_estimation.robot import Robot
 from prime_estimation.types import Measurement
 
@@ -100,6 +101,25 @@ def perform(
             robot, qs[k], 0.5 * (v[k - 1] + v[k]), (v[k] - v[k - 1]) / STEP, share(STEP * (k - 1))
         )
     return out
+
+
+def stood(
+    seconds: float, mocap: bool = True, to_come: int = 0
+) -> tuple[Estimator, list[Measurement]]:
+    """Estimator of a Go2 that has stood on its feet, and the last measurements, which are to come.
+
+    Args:
+        seconds: of all measurements.
+        to_come: how many of them the estimator has not got yet.
+    """
+    config = Config.load("go2")
+    robot = Robot(config.robot)
+    estimator, q = Estimator(robot, config, mocap), standing_pose(robot, POSTURE)
+    measurements = perform(config, lambda t: q, lambda t: 1.0, seconds)
+    given = len(measurements) - to_come
+    for m in measurements[:given]:
+        estimator.update(m)
+    return estimator, measurements[given:]
 
 
 def _turning(robot: Robot, q, v) -> np.ndarray:

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from helpers.choreography import POSTURE, perform, smooth, standing_pose
+from helpers.choreography import POSTURE, perform, smooth, standing_pose, stood
 
 from prime_estimation.config.parameters import Config
 from prime_estimation.config.policies import GROUND, TERRAIN
@@ -29,11 +29,7 @@ from prime_estimation.types import PoseSample
 def moved():
     """Ground and window of a robot that stands, whose head has moved away from the arrival cost's
     reference."""
-    config = Config.load("go2")
-    robot = Robot(config.robot)
-    estimator, q = Estimator(robot, config, mocap=True), standing_pose(Robot(config.robot), POSTURE)
-    for m in perform(config, lambda t: q, lambda t: 1.0, 0.7):
-        estimator.update(m)
+    estimator, _ = stood(0.7)
     w = estimator.window
     dx = np.zeros(w.problem.ndx)
     dx[2] = 0.003
@@ -94,16 +90,11 @@ def test_ground_that_turns_with_its_world_holds_the_feet_as_before(moved):
 
 def test_ground_comes_to_a_foot_that_carries():
     """A ground that is thought too low under a loaded foot is put under it within two nodes."""
-    config = Config.load("go2")
-    robot = Robot(config.robot)
-    estimator, q = Estimator(robot, config, mocap=True), standing_pose(robot, POSTURE)
-    measurements = perform(config, lambda t: q, lambda t: 1.0, 0.9)
-    for m in measurements[:-5]:
-        estimator.update(m)
+    estimator, to_come = stood(0.9, to_come=5)
     window, ground = estimator.window, estimator.horizon.ground
     right = window.problem.parameter(window.xs[-1], "height").copy()
     ground._place(window, np.array([1]), np.array([0.0, -0.02, 0.0, 0.0]))
-    estimates = [estimator.update(m) for m in measurements[-5:]]
+    estimates = [estimator.update(m) for m in to_come]
     found = window.problem.parameter(window.xs[-1], "height")
     assert found[1] == pytest.approx(right[1], abs=0.003)
     assert estimates[-1].contacts[1].force_world[2] == pytest.approx(
@@ -195,11 +186,7 @@ def test_mass_is_not_learned_from_a_foot_that_creeps(sliding, monkeypatch):
 
 def test_a_strained_window_lets_the_foot_creep_that_does_not_fit():
     """A plane under one foot is suddenly another one: the window leaves it, not the robot."""
-    config = Config.load("go2")
-    robot = Robot(config.robot)
-    estimator, q = Estimator(robot, config, mocap=True), standing_pose(robot, POSTURE)
-    for m in perform(config, lambda t: q, lambda t: 1.0, 0.8):
-        estimator.update(m)
+    estimator, _ = stood(0.8)
     window, ground = estimator.window, estimator.horizon.ground
     assert window.strain() < 1.5
     nv = window.problem.nv

@@ -4,16 +4,16 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import replace
 
 import numpy as np
 import pinocchio as pin
 import pytest
-from helpers.choreography import POSTURE, perform, standing_pose
+from helpers.choreography import stood
 
 from prime_estimation.config.parameters import Config
 from prime_estimation.config.policies import ACCELEROMETER_BIAS, INTERVAL
-from prime_estimation.estimator import Estimator
 from prime_estimation.mhe.problem import Problem
 from prime_estimation.reporting.base import BaseReport
 from prime_estimation.robot import GRAVITY, Robot
@@ -25,14 +25,30 @@ NOTHING = 0.0, False, 0.0, np.zeros(3), False  # slipping, elsewhere, stuck, til
 @pytest.fixture(scope="module")
 def standing():
     """A report, the window of a robot that stands upright, and the measurement of its head."""
-    config = Config.load("go2")
-    robot = Robot(config.robot)
-    estimator, q = Estimator(robot, config, mocap=True), standing_pose(robot, POSTURE)
-    for m in perform(config, lambda t: q, lambda t: 1.0, 0.7):
-        estimator.update(m)
+    estimator, (m,) = stood(0.7, to_come=1)
+    estimator.update(m)
     window = estimator.window
     estimator.problem.layout.part(window.xs[-1], "rotation")[:] = [0.0, 0.0, 0.0, 1.0]
     return BaseReport(estimator.problem), window, m
+
+
+def changed(standing, rate, **parts) -> np.ndarray:
+    """Head whose velocity and rate differ from those of the node before, with these parts."""
+    report, window, _ = standing
+    part, last = report.problem.layout.part, window.xs[-1].copy()
+    part(last, "velocity")[:] = part(window.xs[-2], "velocity") + [0.1, 0.2, 0.3]
+    part(last, "rate")[:] = part(window.xs[-2], "rate") + rate
+    for name, value in parts.items():
+        part(last, name)[:] = value
+    return last
+
+
+@contextmanager
+def headed(window, x: np.ndarray):
+    """The window with another head."""
+    before, window.xs[-1] = window.xs[-1], x
+    yield
+    window.xs[-1] = before
 
 
 def covariances(standing, m=None, beside=NOTHING) -> tuple[np.ndarray, np.ndarray]:
@@ -121,15 +137,9 @@ def test_a_gyro_reading_of_now_brings_its_noise(standing):
 
 def test_dead_axes_are_as_uncertain_as_the_last_node_has_changed(standing):
     report, window, m = standing
-    part = report.problem.layout.part
-    last = window.xs[-1].copy()
-    part(last, "velocity")[:] = part(window.xs[-2], "velocity") + [0.1, 0.2, 0.3]
-    part(last, "rate")[:] = part(window.xs[-2], "rate") + [0.4, 0.5, 0.6]
-    before, window.xs[-1] = window.xs[-1], last
-    usual = covariances(standing)
     dead = np.array([False, True, False, False, False, True])  # gyro y, accelerometer z
-    _, twist = added(standing, replace(m, imu_dead=dead), usual=usual)
-    window.xs[-1] = before
+    with headed(window, changed(standing, [0.4, 0.5, 0.6])):
+        _, twist = added(standing, replace(m, imu_dead=dead))
     assert_adds(twist, [0.0, 0.0, 0.09], [0.0, 0.25, 0.0])
 
 
@@ -138,11 +148,8 @@ def test_the_velocity_is_carried_from_the_mean_of_a_step_to_its_end(standing, no
     """By half a step of what is felt; without a reading of now by half of the last change."""
     report, window, m = standing
     part, dt = report.problem.layout.part, report.problem.dt
-    last, R = window.xs[-1].copy(), pin.rpy.rpyToMatrix(0.1, -0.2, 0.5)
-    part(last, "rotation")[:] = pin.Quaternion(R).coeffs()
-    part(last, "velocity")[:] = part(window.xs[-2], "velocity") + [0.1, 0.2, 0.3]
-    part(last, "rate")[:] = part(window.xs[-2], "rate") + [0.4, 0.5, 0.6]
-    part(last, "gyro_bias")[:], part(last, "accelerometer_bias")[:] = 0.01, 0.5
+    R, biases = pin.rpy.rpyToMatrix(0.1, -0.2, 0.5), dict(gyro_bias=0.01, accelerometer_bias=0.5)
+    last = changed(standing, [0.4, 0.5, 0.6], rotation=pin.Quaternion(R).coeffs(), **biases)
     mean, rate = part(last, "velocity").copy(), part(last, "rate").copy()
     acceleration = np.array([1.0, -2.0, 3.0])  # of the base's origin, its axes
     base_M_imu, _ = report.problem.mount.motion()
@@ -150,9 +157,8 @@ def test_the_velocity_is_carried_from_the_mean_of_a_step_to_its_end(standing, no
     lever = np.cross(rate, np.cross(rate, r))
     felt = R_imu @ (acceleration + lever + GRAVITY * R.T[:, 2]) + 0.5
     m = replace(m, gyro_now=R_imu @ rate + 0.01 if now else None, accelerometer_ramp=felt)
-    before, window.xs[-1] = window.xs[-1], last
-    fields = report.fields(window, m, np.zeros((12, 12)), *NOTHING)
-    window.xs[-1] = before
+    with headed(window, last):
+        fields = report.fields(window, m, np.zeros((12, 12)), *NOTHING)
     if now:
         expected = mean + 0.5 * dt * (acceleration - np.cross(rate, mean)), rate
     else:
@@ -166,11 +172,8 @@ def test_dead_axes_go_on_as_they_changed(standing, dead):
     """Whatever they say, and beside others that live: here those feel no change."""
     report, window, m = standing
     part = report.problem.layout.part
-    last, R = window.xs[-1].copy(), pin.rpy.rpyToMatrix(0.1, -0.2, 0.5)
-    part(last, "rotation")[:] = pin.Quaternion(R).coeffs()
-    part(last, "velocity")[:] = part(window.xs[-2], "velocity") + [0.1, 0.2, 0.3]
-    part(last, "rate")[:] = part(window.xs[-2], "rate") + [0.04, 0.05, 0.06]
-    part(last, "gyro_bias")[:], part(last, "accelerometer_bias")[:] = 0.0, 0.0
+    R, biases = pin.rpy.rpyToMatrix(0.1, -0.2, 0.5), dict(gyro_bias=0.0, accelerometer_bias=0.0)
+    last = changed(standing, [0.04, 0.05, 0.06], rotation=pin.Quaternion(R).coeffs(), **biases)
     mean, rate = part(last, "velocity").copy(), part(last, "rate").copy()
     R_imu = report.problem.mount.motion()[0].rotation.T
     turn, force = R_imu @ rate, R_imu @ (np.cross(rate, mean) + GRAVITY * R.T[:, 2])
@@ -181,9 +184,8 @@ def test_dead_axes_go_on_as_they_changed(standing, dead):
         accelerometer_ramp=np.full(3, 99.0) if of_force else force,
         imu_dead=np.repeat([of_gyro, of_force], 3),
     )
-    before, window.xs[-1] = window.xs[-1], last
-    fields = report.fields(window, m, np.zeros((12, 12)), *NOTHING)
-    window.xs[-1] = before
+    with headed(window, last):
+        fields = report.fields(window, m, np.zeros((12, 12)), *NOTHING)
     step, turned = [0.05, 0.1, 0.15], [0.02, 0.025, 0.03]
     np.testing.assert_allclose(
         fields["angular_velocity_base"], rate + np.multiply(turned, of_gyro), atol=1e-9

@@ -6,24 +6,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from helpers.choreography import POSTURE, perform, standing_pose
+from helpers.choreography import stood
 
-from prime_estimation.config.parameters import Config
-from prime_estimation.estimator import Estimator
 from prime_estimation.monitors.imu_axes import ImuAxes
 from prime_estimation.monitors.support import Support
-from prime_estimation.robot import Robot
 
 
 @pytest.fixture(scope="module")
 def report():
     """Function: the estimate of a robot that stands, and its estimator."""
-    config = Config.load("go2")
-    robot = Robot(config.robot)
-    estimator, q = Estimator(robot, config, mocap=False), standing_pose(robot, POSTURE)
-    *before, m = perform(config, lambda t: q, lambda t: 1.0, 0.8)
-    for each in before:
-        estimator.update(each)
+    estimator, (m,) = stood(0.8, mocap=False, to_come=1)
     situation = estimator.advance(m)
 
     def estimate():
