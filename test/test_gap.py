@@ -62,8 +62,8 @@ def test_on_a_slope_and_turned(recorded_runs):
     bag = recorded_runs / "go2_slope12_payload3"
     estimator, found = run(bag, 340, GAP)
     assert estimator.monitors.last_restart[0] == 1
-    slopes = estimator.problem.parameter(estimator.window.xs[-1], "slope").reshape(-1, 2)
-    np.testing.assert_allclose(estimator.horizon.ground._laid_means, slopes, atol=0.05)
+    laid, now = estimator.horizon.ground._slopes, estimator.window.xs[-1]
+    np.testing.assert_allclose(laid._means, laid.at(now), atol=0.05)
     t, q = truth(
         bag, "/ground_truth/odom", lambda m: [getattr(m.pose.pose.orientation, a) for a in "xyzw"]
     )

@@ -17,8 +17,10 @@ from prime_estimation.config.parameters import Config
 from prime_estimation.config.policies import GROUND, TERRAIN
 from prime_estimation.contact.footholds import Footholds, Slope
 from prime_estimation.estimator import Estimator
-from prime_estimation.mhe.ground import EXACT_SLOPE, Ground
+from prime_estimation.mhe.ground import Ground
 from prime_estimation.mhe.process_model import ProcessModel
+from prime_estimation.mhe.slopes import EXACT_SLOPE
+from prime_estimation.mhe.softness import keep_within
 from prime_estimation.mhe.world_motion import moved_state
 from prime_estimation.robot import Robot
 from prime_estimation.sensors.frames import WorldMotion
@@ -47,10 +49,10 @@ def moved():
     ],
 )
 def test_what_the_contact_law_has_is_put_to_its_bound(moved, name, least, most):
-    ground, window = moved
+    _, window = moved
     for bound, beyond in ((np.log(most), 0.2), (np.log(least), -0.2)):
         window.set_parameter(name, np.array([bound + beyond]))
-        ground._bound(window, name, least, most)
+        keep_within(window, name, least, most)
         prior = window.problem.state.integrate(window.arrival.reference, window.arrival.mean)
         for x in (*window.xs, prior):
             assert window.problem.parameter(x, name)[0] == pytest.approx(bound, abs=1e-12)
@@ -81,7 +83,7 @@ def test_ground_that_turns_with_its_world_holds_the_feet_as_before(moved):
     slope, motion = np.array([0.15, 0.0]), WorldMotion(np.pi, np.zeros(3))
     window.set_parameter("slope", np.tile(slope, 4))
     for foot in range(4):
-        ground._lay_slope(foot, Slope(slope, TERRAIN.slope))
+        ground._slopes.lay(foot, Slope(slope, TERRAIN.slope))
     window.xs = [moved_state(window.problem, x, motion) for x in window.xs]
     ground.move(motion)
     ground._let_creep(window)
