@@ -60,13 +60,12 @@ class ContactFlags:
 
     The force of each foot is taken from the best source:
 
-    1. a foot force sensor, where the caller has one;
-    2. a generalized-momentum observer of the leg (De Luca and Mattone 2003), `J_leg^T f = dp/dt -
+    1. a generalized-momentum observer of the leg (De Luca and Mattone 2003), `J_leg^T f = dp/dt -
        C^T v + g - tau` over one node, gain 1/dt: rates are means over a node and torque is a
        triangular mean, so the difference of two rates is exactly the acceleration that belongs to
        the torque. The acceleration of the base comes from the IMU, whatever the trunk carries;
-    3. without torques of the leg: contact flags of a sensor;
-    4. without these: a foot lower than LOW and slower than SLOW stands; a foot that is higher or
+    2. without torques of the leg: contact flags of a sensor;
+    3. without these: a foot lower than LOW and slower than SLOW stands; a foot that is higher or
        faster by half does not; in free fall none does. (A foot that only touches the ground then
        counts as loaded.)
 

@@ -104,7 +104,12 @@ def _knows_the_world(est: dict[str, list]) -> bool:
     Of an estimate that does not say what it was made from, it is.
     """
     said = est.get("/prime/status")
-    return not said or any(sensor.name == "mocap" for sensor in said[-1].sensors)
+    return not said or "mocap" in map(_sensor_name, said[-1].sensors)
+
+
+def _sensor_name(sensor) -> str:
+    """Of a SensorHealth; of what 0.1.0 wrote, `name` or `name: what is wrong`."""
+    return sensor.partition(":")[0] if isinstance(sensor, str) else sensor.name
 
 
 def _sections(

@@ -18,14 +18,14 @@ from prime_estimation.errors import DataError
 from prime_estimation.evaluation.inertia import true_parameters
 from prime_estimation.evaluation.joints import joint_figures
 from prime_estimation.evaluation.motion import odometry_figures
-from prime_estimation.evaluation.scores import evaluate, speed_figures
+from prime_estimation.evaluation.scores import _knows_the_world, evaluate, speed_figures
 from prime_estimation.evaluation.truth import load_truth
 from prime_estimation.io import to_messages as outbound
 from prime_estimation.io.bag import BagWriter, named
 from prime_estimation.io.typestore import typestore
 from prime_estimation.output_messages import Outputs
 from prime_estimation.robot import Robot
-from prime_estimation.types import BodyInertia, ContactEstimate, ContactState
+from prime_estimation.types import BodyInertia, ContactEstimate, ContactState, SensorHealth
 
 START = 1_700_000_000_000_000_000
 SECONDS, SWITCH = 8.0, 4.0
@@ -361,6 +361,15 @@ def test_the_world_of_an_estimate_without_motion_capture():
     assert figures["nees_position"] == pytest.approx(0.25)
     assert figures["nees_orientation"] == pytest.approx(0.0, abs=1e-12)
     assert odometry_figures(found, truth, 2.0)["nees_position"] > 1e3
+
+
+@pytest.mark.parametrize("mocap", [True, False])
+def test_the_sensors_of_a_bag_that_an_earlier_version_wrote(mocap):
+    names = ["joint_states", "mocap: no data for 0.4 s"][: 2 if mocap else 1]
+    status = SimpleNamespace(sensors=names)
+    assert _knows_the_world({"/prime/status": [status]}) is mocap
+    status.sensors = [SensorHealth(name.partition(":")[0]) for name in names]
+    assert _knows_the_world({"/prime/status": [status]}) is mocap
 
 
 def joint_states(robot, shift, seconds=4.0):
