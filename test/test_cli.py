@@ -91,6 +91,9 @@ def test_doctor(capsys):
         "viser",
         "cyclonedds",
         "rclpy",
+        "cvxpy",
+        "distributed",
+        "pyarrow",
     }
     assert (code == 2) == bool(report["problems"]) == bool(err)
 

@@ -57,6 +57,14 @@ def test_every_argument_says_what_it_is(path):
         assert ("default_value" in keywords) != required, name
 
 
+@pytest.mark.parametrize("path", FILES, ids=stem)
+def test_the_documentation_has_every_argument(path, repository):
+    rows = (repository / "docs" / "ros2.md").read_text().splitlines()
+    row = next(row for row in rows if row.startswith(f"| `{path.name}` |"))
+    told = set(re.findall(r"`(\w+)`", row.split("|")[3])) | {"robot", "config"}
+    assert told == set(declarations(path))
+
+
 def test_robots_to_choose_from():
     choices = RobotChoices()
     assert {"go1", "go2", "g1"} < set(choices)

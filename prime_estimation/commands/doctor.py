@@ -43,6 +43,15 @@ OPTIONAL = {
         "pip install 'prime_estimation[dds]' (Python 3.10 to 3.13)",
     ),
     "rclpy": ("the live node in a ROS 2 graph", "source /opt/ros/<distro>/setup.bash"),
+    "cvxpy": (
+        "the baseline of prime identify, --what noise of prime calibrate",
+        "pip install 'prime_estimation[identify]'",
+    ),
+    "distributed": (
+        "several processes of prime calibrate",
+        "pip install 'prime_estimation[calibrate]'",
+    ),
+    "pyarrow": ("parquet files in prime convert", "pip install 'prime_estimation[convert]'"),
 }
 
 

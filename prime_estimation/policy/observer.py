@@ -50,8 +50,8 @@ class StateObserver:
     Args:
         robot: name (`go2`, `g1`, ...), path of a YAML file, or a Robot.
         config: YAML file with changes to its configuration; or a whole Config.
-        joints: order of all joint arrays in and out: `isaac_lab`, `isaac_gym`, `mujoco`, `unitree`,
-            `pinocchio`, or the names of the joints.
+        joints: order of all joint arrays in and out: `isaac_lab`, `isaac_gym`, `newton`, `mujoco`,
+            `unitree`, `pinocchio`, or the names of the joints.
         sensors: optional sensors in addition to joints and IMU (`foot_force`, ...).
         mocap: use motion capture.
         threaded: solve in a separate thread.

@@ -32,7 +32,7 @@ class Config:
     def load(robot: str, path: str | Path | None = None) -> Config:
         """Configuration of a robot (`go2`, or the path of its YAML), with changes merged in.
 
-        A robot's YAML has the section `robot`, and may have `noise` and `estimator`;
+        A robot's YAML has the section `robot`, and may have `noise`, `estimator` and `node`;
         `config/noise/<name>.yaml` is read first.
         """
         own = is_yaml(str(robot))
