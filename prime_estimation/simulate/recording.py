@@ -9,6 +9,7 @@ from typing import Callable
 
 import numpy as np
 
+from ..config.values import are_numbers
 from ..errors import ConfigError
 from ..robot import Robot
 from .balance import BipedController
@@ -17,10 +18,12 @@ from .ground import Ground
 from .motion import Motion, motion
 from .payload import Payload
 from .push import Push, force_at
+from .scene import check_scene
 from .world import SimulationError, Step, World, rotation
 
 SETTLE = 1.0  # s of standing before the motion starts
 SHORTEST = 0.1  # s of a recording, in which every sensor speaks
+LONGEST = 3600.0  # s, whose truth finds room in memory
 
 
 @dataclass(frozen=True)
@@ -78,8 +81,9 @@ def simulate(
         ConfigError: unknown motion or robot, payload on an unknown link, or times out of range.
         SimulationError: the robot fell, or the simulation became unstable.
     """
-    robot = Robot.load(robot) if isinstance(robot, str) else robot
+    robot = robot if isinstance(robot, Robot) else Robot.load(robot)
     plan = motion(motion_name)
+    check_scene(payload, ground, seed, pushes)
     _check_times(duration, start, payload)
     world = World(robot, payload, ground, seed)
     controller = _controller(robot, plan, ground, seed)
@@ -126,10 +130,11 @@ def _controller(
 
 
 def _check_times(duration: float, start: float, payload: Payload | None) -> None:
-    if not (SHORTEST <= duration <= 3600.0 and 0.0 <= start <= 600.0):
+    known = are_numbers((duration, start), 2)
+    if not (known and SHORTEST <= duration <= LONGEST and 0.0 <= start <= 600.0):
         raise ConfigError(
-            f"duration must be within {SHORTEST:g}..3600 s and start within 0..600 s, "
-            f"got {duration} and {start}",
+            f"duration must be within {SHORTEST:g}..{LONGEST:g} s and start within 0..600 s, "
+            f"got {duration!r} and {start!r}",
             duration,
         )
     for time in payload.switches if payload is not None else ():

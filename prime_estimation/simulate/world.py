@@ -10,11 +10,12 @@ import mujoco
 import numpy as np
 
 from ..control.torque_limits import torque_limits
-from ..errors import ConfigError, PrimeError
+from ..errors import PrimeError
 from ..robot import Robot
 from .ground import Ground
 from .model import PHYSICS, SLIDES, build
 from .payload import Payload
+from .scene import check_scene
 
 
 class SimulationError(PrimeError):
@@ -41,8 +42,7 @@ class World:
     """A robot on the ground. Joint arrays are in the order of `Robot.joint_names`."""
 
     def __init__(self, robot: Robot, payload: Payload | None, ground: Ground, seed: int):
-        if seed < 0:
-            raise ConfigError(f"a seed must not be negative, got {seed}", seed)
+        check_scene(payload, ground, seed)
         self.robot = robot
         self._ground, self._seed = ground, seed
         sliding = payload is not None and payload.slides
