@@ -19,7 +19,7 @@ from .motion import Motion, motion
 from .payload import Payload
 from .push import Push, force_at
 from .scene import check_scene
-from .world import SimulationError, Step, World, rotation
+from .world import SimulationError, Step, World, rotation, when
 
 SETTLE = 1.0  # s of standing before the motion starts
 SHORTEST = 0.1  # s of a recording, in which every sensor speaks
@@ -86,13 +86,14 @@ def simulate(
     check_scene(payload, ground, seed, pushes)
     _check_times(duration, start, payload)
     world = World(robot, payload, ground, seed)
+    world.begins = SETTLE + start
     controller = _controller(robot, plan, ground, seed)
     world.place(controller.q_stand)
     lead, total = round((SETTLE + start) / world.dt), round((SETTLE + start + duration) / world.dt)
     steps: list[Step] = []
     loaded = np.zeros(total - lead, bool)
     for k, step in enumerate(_walk(world, controller, payload, pushes, total, lead, start)):
-        if k % 50 == 0:
+        if k % 50 == 0 or k == total - 1:
             above = step.q[2] - ground.height(step.q[0])
             _check_upright(step, above / controller.height, k * world.dt - SETTLE - start)
             if progress is not None:
@@ -173,7 +174,5 @@ def _walk(
 def _check_upright(step: Step, relative_height: float, time: float) -> None:
     upright = rotation(step.q[3:7])[2, 2]
     if relative_height < 0.4 or upright < 0.6:
-        # the robot settles, and moves for `start`, before the time of the recording begins
-        when = f"at t = {time:.2f} s" if time >= 0.0 else f"{-time:.2f} s before the recording"
         hint = "try a lighter payload, lower bumps or another motion"
-        raise SimulationError(f"the robot fell {when}; {hint}", step)
+        raise SimulationError(f"the robot fell {when(time)}; {hint}", step)
