@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass, fields
 
 import numpy as np
 import pinocchio as pin
 
+from .config.values import are_numbers
 from .errors import ConfigError
 from .io.inertia_messages import inertia_parameters
 from .io.messages import stamp_ns
@@ -54,7 +55,8 @@ class InertiaGate:
             what = f"got a {type(robot).__name__} and a {type(bounds).__name__}"
             raise ConfigError(f"InertiaGate takes a Robot (Robot.load) and Bounds: {what}", robot)
         if (
-            min(bounds.lowest_mass, bounds.mass_rate, bounds.com_shift) <= 0.0
+            not are_numbers(astuple(bounds), len(fields(bounds)))
+            or min(bounds.lowest_mass, bounds.mass_rate, bounds.com_shift) <= 0.0
             or bounds.highest_mass <= bounds.lowest_mass
         ):
             raise ConfigError(f"bounds of the inertia listener make no sense: {bounds}", bounds)

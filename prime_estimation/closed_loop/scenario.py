@@ -6,10 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from numbers import Real
 
 import numpy as np
 
 from ..config.parameters import Config
+from ..config.values import is_number
 from ..control.gait import gait_named
 from ..control.motion_types import VelocityCommand
 from ..control.parameters import ControlConfig
@@ -19,8 +21,9 @@ from ..simulate.ground import Ground
 from ..simulate.model import loaded_model
 from ..simulate.payload import Payload
 from ..simulate.push import Push, force_at
-from ..simulate.recording import SHORTEST
+from ..simulate.recording import LONGEST, SHORTEST
 from ..simulate.robot import SimulatedRobot
+from ..simulate.scene import check_scene
 from .lockstep import Lockstep
 from .trace import Trace
 
@@ -61,10 +64,19 @@ class Scenario:
             raise ConfigError(
                 f"update must be one of {', '.join(UPDATES)}, got '{self.update}'", self
             )
-        if not SHORTEST <= self.duration < float("inf"):
+        if not (is_number(self.duration) and SHORTEST <= self.duration <= LONGEST):
             raise ConfigError(
-                f"duration must be {SHORTEST:g} s or more, and finite, got {self.duration}", self
+                f"duration must be {SHORTEST:g} s or more, and {LONGEST:g} s at most, whose trace "
+                f"finds room in memory, got {self.duration!r}",
+                self,
             )
+        if not callable(self.command):
+            what = "command must be a function of the time [s] that returns a VelocityCommand"
+            raise ConfigError(f"{what}, got {self.command!r:.60}", self)
+        check_scene(self.load, self.ground, self.seed, self.pushes)
+        for name in ("load_on", "load_off"):
+            if not isinstance(time := getattr(self, name), Real):
+                raise ConfigError(f"{name} must be a time [s], inf for never, got {time!r}", self)
         load = self.load
         if load is not None and (load.slides or load.switches):
             raise ConfigError(

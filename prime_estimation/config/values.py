@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 import re
+from numbers import Real
 from pathlib import Path
 
 from ..errors import ConfigError
@@ -25,6 +26,17 @@ def laid_over(current, value):
         if isinstance(current, dict)
         else {**({"default": current} if current else {}), **value}
     )
+
+
+def is_number(value) -> bool:
+    """Whether it is a finite number, one of NumPy's included; yes and no are none."""
+    return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def are_numbers(values, count: int) -> bool:
+    """Whether it is a list, tuple or array of so many finite numbers."""
+    known = isinstance(values, (list, tuple)) or getattr(values, "ndim", 0) == 1
+    return known and len(values) == count and all(map(is_number, values))
 
 
 def three_numbers(value, name: str, unit: str = "m") -> list[float]:

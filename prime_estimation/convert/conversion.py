@@ -103,6 +103,8 @@ def convert(
         ConfigError: the mapping does not fit the robot, or itself.
         DataError: the log does not fit the mapping.
     """
+    if not isinstance(mapping, Mapping):
+        raise ConfigError(f"convert takes a Mapping (load_mapping), got {mapping!r:.60}", mapping)
     check_names(mapping)
     tables = {name: open_table(Path(log), name, file) for name, file in mapping.files.items()}
     series, seams = _readings(mapping, tables)

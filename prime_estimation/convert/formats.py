@@ -113,6 +113,7 @@ def _mat(path: Path) -> Content:
 
 def _parquet(path: Path) -> Content:
     try:
+        import pyarrow
         import pyarrow.parquet as parquet
     except ImportError as error:
         raise DataError(
@@ -122,6 +123,10 @@ def _parquet(path: Path) -> Content:
         ) from error
     content, table = Content(), parquet.read_table(path)
     for name in table.column_names:
+        kind = table.schema.field(name).type
+        if pyarrow.types.is_timestamp(kind) or pyarrow.types.is_duration(kind):
+            _add(content, name, table[name].to_numpy())
+            continue
         values = table[name].to_pylist()
         told = next((value for value in values if value is not None), None)
         if isinstance(told, (list, tuple)):
@@ -134,12 +139,18 @@ def _parquet(path: Path) -> Content:
 
 
 def _add(content: Content, name: str, value) -> None:
-    """A value under its name; members of a structure as `structure.member`."""
+    """A value under its name; members of a structure as `structure.member`.
+
+    Dates become ns since 1970, as in pandas, and durations ns.
+    """
     if isinstance(value, dict):
         for member, inner in value.items():
             _add(content, f"{name}.{member}", inner)
         return
     array = np.asarray(value)
+    if array.dtype.kind in "mM":
+        since = array.astype(f"{array.dtype.kind}8[ns]")
+        array = np.where(np.isnat(since), np.nan, since.astype(np.int64))
     if array.dtype.kind not in "biuf":
         return
     array = array.astype(float)

@@ -33,7 +33,7 @@ def load_mapping(mapping: str) -> Mapping:
         ConfigError: no such mapping, an unknown key or unit, a value of another type, columns that
             do not fit the names.
     """
-    path = Path(mapping).expanduser()
+    path = Path(str(mapping)).expanduser()
     if not is_yaml(str(mapping)):
         path = config_dir() / "mappings" / f"{mapping}.yaml"
         if not path.is_file():

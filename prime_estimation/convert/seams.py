@@ -36,13 +36,18 @@ def seam_rows(
         stamped: rows of the file that have a stamp, n of them; None: all.
 
     Raises:
-        ConfigError: a row is outside of the file.
+        ConfigError: a row is outside of the file, or its first one, which no part comes before.
     """
     rows = set()
     for row in settings.rows:
         number = table.scalar(row) if isinstance(row, str) else row
-        if not table.first < number < table.first + table.rows:
-            raise ConfigError(f"seams.rows: {table.path} has no row {number:g}", row)
+        last = table.first + table.rows - 1
+        if not table.first < number <= last:
+            raise ConfigError(
+                f"seams.rows: row {number:g} of {table.path} begins no new part: give one of "
+                f"{table.first + 1} to {last}, behind the first that is used",
+                row,
+            )
         row_of = int(number) - table.first
         rows.add(row_of if stamped is None else int(np.count_nonzero(stamped[:row_of])))
     rows &= set(range(1, len(times)))  # of a part without any stamp nothing is left

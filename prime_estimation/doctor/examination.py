@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from ..config.parameters import Config
 from ..errors import DataError
 from ..robot import Robot
+from ..robot.checks import check_configuration
 from .case import Case, Verdict
 from .checks import (
     arm,
@@ -99,6 +100,7 @@ def examine(
         progress: called with the fraction that is done.
         checks: which ones, in which order.
     """
+    check_configuration(robot, config)
     recording, findings = on_one_clock(recording)
     try:
         signals = signals_of(recording, robot)

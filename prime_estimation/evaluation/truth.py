@@ -5,9 +5,9 @@
 from __future__ import annotations
 
 import json
-import math
 from pathlib import Path
 
+from ..config.values import is_number
 from ..errors import DataError
 from ..io.bag import named
 
@@ -53,7 +53,7 @@ def _check(path: Path, truth: object) -> None:
 
     if not isinstance(truth, dict):
         refuse("it must be an object")
-    if not _is_number(truth.get("total_mass_true", 1.0)) or truth.get("total_mass_true", 1.0) <= 0:
+    if not is_number(truth.get("total_mass_true", 1.0)) or truth.get("total_mass_true", 1.0) <= 0:
         refuse(f"total_mass_true must be a mass [kg], got {truth['total_mass_true']!r}")
     for name in ("bodies_true", "bodies_before"):
         _check_bodies(truth.get(name), name, refuse)
@@ -61,10 +61,10 @@ def _check(path: Path, truth: object) -> None:
     if not isinstance(payload, dict) or not isinstance(events, list):
         refuse("payload must be an object, and payload_events a list")
     for time in (payload.get("t_on"), truth.get("payload_time_s")):
-        if time is not None and not _is_number(time):
+        if time is not None and not is_number(time):
             refuse(f"a payload comes at a time [s], got {time!r}")
     for event in events:
-        if not isinstance(event, dict) or not _is_number(event.get("t")):
+        if not isinstance(event, dict) or not is_number(event.get("t")):
             refuse(f"an event of payload_events has a time t [s], got {event!r}")
         _check_bodies(event.get("bodies") or 0, "bodies of payload_events", refuse)
 
@@ -74,8 +74,3 @@ def _check_bodies(bodies: object, name: str, refuse) -> None:
         return
     if not isinstance(bodies, dict) or not all(isinstance(b, dict) for b in bodies.values()):
         refuse(f"{name} must be an object of bodies by link, got {bodies!r:.60}")
-
-
-def _is_number(value: object) -> bool:
-    number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return number and math.isfinite(value)

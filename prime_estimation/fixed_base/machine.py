@@ -72,6 +72,8 @@ class Machine:
         friction_velocity: float = FRICTION_VELOCITY,
         payloads: Sequence[Payload] = (),
     ):
+        if not isinstance(robot, Robot):
+            raise ConfigError(f"Machine takes a Robot (Robot.load), got {robot!r:.60}", robot)
         if robot.config.floating_base:
             raise ConfigError(f"{robot.name} has a free base: its YAML needs floating_base: false")
         self.nj, self.friction_velocity = robot.nj, friction_velocity

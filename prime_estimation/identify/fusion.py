@@ -24,7 +24,12 @@ def fuse(posteriors: list[Posterior]) -> Posterior:
     """One posterior of all, each of which was computed with the same prior.
 
     As `fused` makes it. Systematic errors do not average out: their weighted mean stays.
+
+    Raises:
+        DataError: there is none.
     """
+    if not posteriors:
+        raise DataError("there is no posterior to fuse; give one or more", posteriors)
     first = posteriors[0]
     if len(posteriors) == 1:
         return first

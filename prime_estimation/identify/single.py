@@ -19,6 +19,7 @@ from ..io.bag import named
 from ..mhe.joint_parameters import chosen
 from ..recordings.samples import measurements
 from ..robot import Robot
+from ..robot.checks import check_configuration
 from ..types import Measurement
 from .friction_lead import fitting_robot
 from .full_information import ForwardPass, no_stop, smooth_forward
@@ -178,6 +179,7 @@ def identify_run(
         DataError: too short, or it does not fit the robot. InitializationError: the estimate was
             lost. Stopped: before the first iteration.
     """
+    check_configuration(robot, config)
     _check_links(robot)
     name, notices, counts = named(bag).name, [], Counter()
     ms, first = load(bag, robot, config, mocap, topics, span, counts.update, notices.append)

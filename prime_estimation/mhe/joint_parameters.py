@@ -189,7 +189,7 @@ class JointBlock:
 def joint_blocks(
     robot: Robot, choice: str, only: Collection[str] | None = None
 ) -> list[JointBlock]:
-    """The parameter blocks of the chosen kinds, in the order of the core.
+    """The parameter blocks of the chosen kinds, in the order of the core; none without joints.
 
     Args:
         robot: its joints, their nominal values.
@@ -201,8 +201,8 @@ def joint_blocks(
     """
     wanted = chosen(choice)
     _check_stddev(robot)
-    names = robot.joint_names if only is None else only
-    return [_block(robot, d, names) for d in DECLARATIONS if d.name in wanted]
+    names = [name for name in robot.joint_names if only is None or name in only]
+    return [_block(robot, d, names) for d in DECLARATIONS if d.name in wanted and names]
 
 
 def joint_model(robot: Robot, blocks: list[JointBlock]) -> "_core.JointModel":
@@ -218,8 +218,7 @@ def joint_model(robot: Robot, blocks: list[JointBlock]) -> "_core.JointModel":
     return model
 
 
-def _block(robot: Robot, d: Declaration, only: Collection[str]) -> JointBlock:
-    names = [name for name in robot.joint_names if name in only]
+def _block(robot: Robot, d: Declaration, names: list[str]) -> JointBlock:
     labels, own = _shared(d, names)
     of = dict(zip(names, own))
     group = [of.get(name, -1) for name in robot.joint_names]

@@ -155,7 +155,8 @@ def _base_motions(x: np.ndarray) -> np.ndarray:
 def _turn(before: np.ndarray, x: np.ndarray) -> float:
     """Angle about the vertical [rad] by which the base at x is turned against that before it."""
     turn = pin.Quaternion(x[3:7]) * pin.Quaternion(before[3:7]).conjugate()
-    return 2.0 * math.atan(turn.z / turn.w)
+    # of half a turn w is 0; where that is about a level axis, nothing of it is about the vertical
+    return 2.0 * (math.atan(turn.z / turn.w) if turn.w else math.atan2(turn.z, 0.0))
 
 
 def _transport(step: np.ndarray) -> np.ndarray:

@@ -10,6 +10,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 
+from ..config.values import is_number
 from ..errors import ConfigError
 from .scheduling import take_turns
 
@@ -20,8 +21,8 @@ JUMP_S = 1.0  # by which such a clock is ahead of what is due when it has begun,
 
 def period_of(rate: float) -> float:
     """Period [s] of a rate [Hz]; ConfigError where there is none."""
-    if not 0.0 < rate <= 1e4:
-        raise ConfigError(f"a rate must be between 0 and 10000 Hz, got {rate:g}", rate)
+    if not (is_number(rate) and 0.0 < rate <= 1e4):
+        raise ConfigError(f"a rate must be between 0 and 10000 Hz, got {rate!r}", rate)
     return 1.0 / rate
 
 

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..config.values import is_number
 from ..errors import ConfigError, DataError
 from ..io.bag import BagReader
 from ..io.topics import LOWSTATE, ROLES, describe_topics, find_sensor_topics
@@ -27,6 +28,7 @@ from .restamp import Converter, clock, restamp
 log = logging.getLogger("prime.replay")
 # of silence before a recording begins again: its end and its beginning are not to be connected
 _SEAM_S = 1.0
+MOST = 1e9  # of seconds, and of the rate: time stands still beside it
 _CLOCK_NS = 5_000_000  # between two messages on /clock
 
 
@@ -51,10 +53,14 @@ class Playback:
     wait: float = 1.0
 
     def __post_init__(self):
-        if not all(0.0 <= value < 1e9 for value in (self.rate, self.start, self.duration)):
-            raise ConfigError(
-                "rate, start and duration of a playback must not be negative, and finite", self
-            )
+        for name in ("rate", "start", "duration", "wait"):
+            value = getattr(self, name)
+            if not (is_number(value) and 0.0 <= value < MOST):
+                raise ConfigError(
+                    f"{name} of a playback must not be negative, and finite (below {MOST:g}), got "
+                    f"{value!r}",
+                    self,
+                )
 
 
 class ReplayNode:

@@ -14,7 +14,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import Protocol
 
 from ..config.parameters import Config
@@ -104,14 +104,13 @@ def run(
 ) -> None:
     """Serve until SIGINT or SIGTERM, or for a duration [s]; `stop`: of `stop_on_signals`."""
     stop = stop or stop_on_signals()
-    with without_pauses():
-        node.start()
+    with without_pauses(), closing(transport):
         try:
+            node.start()
             with ends_after(duration, stop):
                 transport.spin(stop)
         finally:
             node.stop()
-            transport.close()
 
 
 @contextmanager

@@ -93,9 +93,10 @@ class SimulatorNode:
         self._thread.start()
 
     def stop(self) -> None:
-        """End."""
+        """End; what has not begun never will."""
         self._stopped.set()
-        self._thread.join()
+        if self._thread.ident is not None:
+            self._thread.join()
 
     def _on_command(self, message, _arrival_ns: int) -> None:
         names = tuple(message.name)

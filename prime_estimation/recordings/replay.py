@@ -14,6 +14,7 @@ from ..errors import DataError
 from ..io.bag import BagReader, BagWriter, keep_input
 from ..output_messages import Outputs
 from ..robot import Robot
+from ..robot.checks import check_configuration
 from ..types import Estimate, ImuSample, Sample
 from .pipeline import Pipeline
 from .plausibility import Plausibility
@@ -110,6 +111,7 @@ def replay(
         DataError: the bag cannot be used, or does not fit the robot, or is too short for one
             estimate.
     """
+    check_configuration(robot, config)
     keep_input(out, bag_path)
     started = time.perf_counter()
     with BagReader(bag_path) as bag:

@@ -43,7 +43,7 @@ def check_configuration(robot: Robot, config: Config) -> None:
     """
     if not (hasattr(robot, "estimated_links") and hasattr(config, "estimator")):
         what = f"got a {type(robot).__name__} and a {type(config).__name__}"
-        raise ConfigError(f"Estimator takes a Robot (Robot.load) and a Config: {what}", robot)
+        raise ConfigError(f"this call takes a Robot (Robot.load) and a Config: {what}", robot)
     if config.robot.name not in ("", robot.name):
         raise RobotError(
             f"the configuration is that of {config.robot.name}, the robot is {robot.name}: make "

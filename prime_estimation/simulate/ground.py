@@ -4,15 +4,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import Field, dataclass, fields
+from numbers import Integral
 
 import numpy as np
 
+from ..config.values import is_number
 from ..declaration import param
 from ..errors import ConfigError
 
 RIGID = 0.005  # s, time constant of rigid contacts
 CLEAR = 0.55  # m around the start without bumps
+MOST_BUMPS = 20_000  # whose model is made in some seconds: time grows with their square
 DEEP = 0.5  # m, thickness of ramps, which end below the floor
 SOFT_IMPEDANCE = [0.96, 0.96, 0.001, 0.5, 2]  # of ground that gives: the same at any depth
 RIGID_IMPEDANCE = [0.95, 0.99, 0.001, 0.5, 2]
@@ -50,23 +53,35 @@ class Ground:
 
     def __post_init__(self):
         for field in fields(self):
-            value, low, high = getattr(self, field.name), *map(field.metadata.get, ("low", "high"))
-            if not (np.isfinite(value) and low <= value <= (np.inf if high is None else high)):
-                unit = f" {field.metadata['unit']}" if field.metadata["unit"] else ""
-                upper = "" if high is None else f"..{high:g}"
-                raise ConfigError(
-                    f"ground out of range: {field.name} must be {low:g}{upper}{unit}, got {value}",
-                    self,
-                )
+            self._check_range(field)
         if not self.bump_height < self.bump_radius < self.spacing:
             raise ConfigError(
                 f"ground out of range: bump_height < bump_radius < spacing is needed, got {self}",
+                self,
+            )
+        if self.bump_height and (bumps := (2.0 * self.extent / self.spacing) ** 2) > MOST_BUMPS:
+            raise ConfigError(
+                f"ground out of range: {bumps:.2g} bumps within extent = {self.extent:g} m, but "
+                f"MuJoCo takes minutes for more than {MOST_BUMPS}: give a smaller extent, or a "
+                "larger spacing",
                 self,
             )
         if self.stair_height and self.slope:
             raise ConfigError(
                 "a course has stairs or a slope, not both: set one of them to 0", self
             )
+
+    def _check_range(self, field: Field) -> None:
+        value, low, high = getattr(self, field.name), *map(field.metadata.get, ("low", "high"))
+        whole = isinstance(value, Integral) or not isinstance(field.default, int)
+        if is_number(value) and whole and low <= value <= (np.inf if high is None else high):
+            return
+        unit = f" {field.metadata['unit']}" if field.metadata["unit"] else ""
+        span = f"{low:g}{unit} or more" if high is None else f"{low:g}..{high:g}{unit}"
+        kind = "" if whole else "a whole number, "
+        raise ConfigError(
+            f"ground out of range: {field.name} must be {kind}{span}, got {value!r}", self
+        )
 
     @property
     def has_course(self) -> bool:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pinocchio as pin
 
+from ..config.values import are_numbers, is_number
 from ..errors import ConfigError
 
 
@@ -37,14 +38,15 @@ class Payload:
     damping: float = 5.0
 
     def __post_init__(self):
-        numbers = np.array(
-            [self.mass, *self.position, *self.size, self.stiffness, self.damping], float
-        )
-        if not (np.isfinite(numbers).all() and self.mass > 0 and min(self.size) > 0):
+        single = self.mass, self.stiffness, self.damping
+        known = are_numbers(single, 3) and are_numbers(self.position, 3)
+        if not (known and are_numbers(self.size, 3) and self.mass > 0 and min(self.size) > 0):
             raise ConfigError(
-                f"a payload needs a positive mass and size and finite numbers, got {self}", self
+                "a payload needs a positive mass and size and finite numbers, three of position "
+                f"and size, got {self}",
+                self,
             )
-        if not np.isfinite(self.switches).all():
+        if not all(t is None or is_number(t) for t in (self.t_on, self.t_off)):
             raise ConfigError(f"times of a payload are finite, got {self}", self)
         if min(self.stiffness, self.damping) < 0:
             raise ConfigError(f"springs of a payload are not negative, got {self}", self)

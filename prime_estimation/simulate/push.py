@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..config.values import are_numbers
 from ..errors import ConfigError
 
 
@@ -25,8 +26,8 @@ class Push:
     duration: float
 
     def __post_init__(self):
-        numbers = np.array([*self.force, self.begin, self.duration], float)
-        if not (len(self.force) == 3 and np.isfinite(numbers).all() and self.duration > 0):
+        times = (self.begin, self.duration)
+        if not (are_numbers(self.force, 3) and are_numbers(times, 2) and self.duration > 0):
             raise ConfigError(
                 f"a push needs three finite forces, a begin and a positive duration, got {self}",
                 self,

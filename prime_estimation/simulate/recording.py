@@ -9,6 +9,7 @@ from typing import Callable
 
 import numpy as np
 
+from ..config.values import are_numbers
 from ..errors import ConfigError
 from ..robot import Robot
 from .balance import BipedController
@@ -17,10 +18,12 @@ from .ground import Ground
 from .motion import Motion, motion
 from .payload import Payload
 from .push import Push, force_at
-from .world import SimulationError, Step, World, rotation
+from .scene import check_scene
+from .world import SimulationError, Step, World, rotation, when
 
 SETTLE = 1.0  # s of standing before the motion starts
 SHORTEST = 0.1  # s of a recording, in which every sensor speaks
+LONGEST = 3600.0  # s, whose truth finds room in memory
 
 
 @dataclass(frozen=True)
@@ -78,17 +81,19 @@ def simulate(
         ConfigError: unknown motion or robot, payload on an unknown link, or times out of range.
         SimulationError: the robot fell, or the simulation became unstable.
     """
-    robot = Robot.load(robot) if isinstance(robot, str) else robot
+    robot = robot if isinstance(robot, Robot) else Robot.load(robot)
     plan = motion(motion_name)
+    check_scene(payload, ground, seed, pushes)
     _check_times(duration, start, payload)
     world = World(robot, payload, ground, seed)
+    world.begins = SETTLE + start
     controller = _controller(robot, plan, ground, seed)
     world.place(controller.q_stand)
     lead, total = round((SETTLE + start) / world.dt), round((SETTLE + start + duration) / world.dt)
     steps: list[Step] = []
     loaded = np.zeros(total - lead, bool)
     for k, step in enumerate(_walk(world, controller, payload, pushes, total, lead, start)):
-        if k % 50 == 0:
+        if k % 50 == 0 or k == total - 1:
             above = step.q[2] - ground.height(step.q[0])
             _check_upright(step, above / controller.height, k * world.dt - SETTLE - start)
             if progress is not None:
@@ -126,10 +131,11 @@ def _controller(
 
 
 def _check_times(duration: float, start: float, payload: Payload | None) -> None:
-    if not (SHORTEST <= duration <= 3600.0 and 0.0 <= start <= 600.0):
+    known = are_numbers((duration, start), 2)
+    if not (known and SHORTEST <= duration <= LONGEST and 0.0 <= start <= 600.0):
         raise ConfigError(
-            f"duration must be within {SHORTEST:g}..3600 s and start within 0..600 s, "
-            f"got {duration} and {start}",
+            f"duration must be within {SHORTEST:g}..{LONGEST:g} s and start within 0..600 s, "
+            f"got {duration!r} and {start!r}",
             duration,
         )
     for time in payload.switches if payload is not None else ():
@@ -168,7 +174,5 @@ def _walk(
 def _check_upright(step: Step, relative_height: float, time: float) -> None:
     upright = rotation(step.q[3:7])[2, 2]
     if relative_height < 0.4 or upright < 0.6:
-        # the robot settles, and moves for `start`, before the time of the recording begins
-        when = f"at t = {time:.2f} s" if time >= 0.0 else f"{-time:.2f} s before the recording"
         hint = "try a lighter payload, lower bumps or another motion"
-        raise SimulationError(f"the robot fell {when}; {hint}", step)
+        raise SimulationError(f"the robot fell {when(time)}; {hint}", step)

@@ -14,6 +14,7 @@ import pinocchio as pin
 from scipy.spatial.transform import Rotation, Slerp
 
 from ..config.parameters import NoiseConfig
+from ..config.values import are_numbers
 from ..errors import ConfigError
 from ..robot import GRAVITY, Robot
 from .recording import Recording
@@ -34,10 +35,10 @@ class SensorFaults:
     mocap_dropout_length: float = 0.15  # s, mean of a burst
 
     def __post_init__(self):
-        values = np.array(list(asdict(self).values()))
+        values = list(asdict(self).values())
         if not (
-            np.isfinite(values).all()
-            and (values >= 0).all()
+            are_numbers(values, len(values))
+            and min(values) >= 0
             and self.mocap_dropout < 1
             and self.mocap_rate <= 1000
         ):

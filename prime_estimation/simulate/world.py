@@ -10,11 +10,12 @@ import mujoco
 import numpy as np
 
 from ..control.torque_limits import torque_limits
-from ..errors import ConfigError, PrimeError
+from ..errors import PrimeError
 from ..robot import Robot
 from .ground import Ground
 from .model import PHYSICS, SLIDES, build
 from .payload import Payload
+from .scene import check_scene
 
 
 class SimulationError(PrimeError):
@@ -38,11 +39,16 @@ class Step:
 
 
 class World:
-    """A robot on the ground. Joint arrays are in the order of `Robot.joint_names`."""
+    """A robot on the ground. Joint arrays are in the order of `Robot.joint_names`.
+
+    Attributes:
+        begins: time of the world at which its recording begins, in errors [s].
+    """
+
+    begins = 0.0
 
     def __init__(self, robot: Robot, payload: Payload | None, ground: Ground, seed: int):
-        if seed < 0:
-            raise ConfigError(f"a seed must not be negative, got {seed}", seed)
+        check_scene(payload, ground, seed)
         self.robot = robot
         self._ground, self._seed = ground, seed
         sliding = payload is not None and payload.slides
@@ -120,11 +126,11 @@ class World:
         d.qfrc_applied[self._jv] = tau
         if self._pressed:
             self.model.dof_frictionloss[self._jv] = self._dry_friction(v[6:], tau)
-        before = d.qpos.copy()
+        before, now = d.qpos.copy(), d.time - self.begins  # MuJoCo resets what is unstable
         mujoco.mj_step(self.model, d)
         if d.warning[mujoco.mjtWarning.mjWARN_BADQACC].number or not np.isfinite(d.qacc).all():
             raise SimulationError(
-                f"the simulation of {self.robot.name} became unstable at t = {d.time:.3f} s", q
+                f"the simulation of {self.robot.name} became unstable {when(now)}", q
             )
         # d(R^T pdot)/dt = R^T pddot - omega x v; MuJoCo's free joint has pddot in world and omega
         # in body axes
@@ -185,6 +191,11 @@ class World:
             sign = 1.0 if position - low < high - position else -1.0
             generalized[self.model.jnt_dofadr[joint]] += sign * d.efc_force[row]
         return generalized[self._jv]
+
+
+def when(time: float) -> str:
+    """A time [s] of a recording in words; the robot settles and moves before it begins."""
+    return f"at t = {time:.2f} s" if time >= 0.0 else f"{-time:.2f} s before the recording"
 
 
 def cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:

@@ -8,6 +8,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 import yaml
+from helpers.turned_frames import turned_urdf
 
 from prime_estimation.calibration.frank_wolfe import Descent
 from prime_estimation.calibration.fusion import FusedOffsets
@@ -85,6 +86,45 @@ def test_everything_is_where_it_was_found(tmp_path):
         np.testing.assert_allclose(
             turned @ (np.array(now.position) - before.position), offset, atol=3e-6
         )
+
+
+def test_frames_of_the_urdf_that_are_turned_stay_so(tmp_path):
+    """Of IMU and foot: what has six digits comes back to the last, and nothing is turned twice."""
+    urdf = turned_urdf(tmp_path / "turned.urdf", imu_joint="0 -1.2 2.5", FL_foot_joint="0.4 1 -2")
+    told = {
+        "urdf": str(urdf),
+        "imu_position": [0.01, 0.02, 0.03],
+        "imu_rotation": [0.1, -0.2, 0.3],
+        "mocap_position": [0.1, 0.0, 0.2],
+        "mocap_rotation": [2.0, 0.3, -3.0],
+    }
+    config = Config.load("go2").updated({"robot": told})
+    robot, noise = Robot(config.robot), NoiseModel.of(config, 3, False)
+    base_M_imu = robot.model.frames[robot.model.getFrameId("imu")].placement
+    FL_calf_M_foot = robot.model.frames[robot.model.getFrameId("FL_foot")].placement
+    assert np.abs(pin.log3(base_M_imu.rotation)).max() > 1.0
+    turns, places = ([0.7, -0.4, 2.9], [-2.2, 1.1, 0.3]), ([0.04, -0.05, 0.06], [0.3, -0.1, 0.002])
+    body = pin.SE3(pin.rpy.rpyToMatrix(*turns[1]), np.array(places[1]))
+    feet = np.zeros((4, 3))
+    feet[0] = FL_calf_M_foot.rotation @ [0.011, -0.012, 0.013]
+    offsets = replace(
+        Offsets.nominal(robot),
+        feet=feet,
+        imu_rotation=base_M_imu.rotation @ pin.rpy.rpyToMatrix(*turns[0]),
+        imu_position=base_M_imu.translation + places[0],
+        mocap_rotation=(body * robot.mocap_placement.inverse()).rotation,
+        mocap_position=(body * robot.mocap_placement.inverse()).translation,
+    )
+    fused, what = replace(found(robot, feet), offsets=offsets), ["feet", "imu", "mocap"]
+    outcome = CalibrationOutcome(robot, config, "go2", what, noise, [], fused)
+    (tmp_path / "found.yaml").write_text(outcome.live_yaml())
+    there = Robot.load(str(tmp_path / "found.yaml"))
+    np.testing.assert_allclose(there.imu_placement.rotation, offsets.imu_rotation, atol=1e-12)
+    np.testing.assert_allclose(there.imu_placement.translation, offsets.imu_position, atol=1e-12)
+    np.testing.assert_allclose(there.mocap_placement.homogeneous, body.homogeneous, atol=1e-12)
+    moved = np.array(there.contacts[0].position) - robot.contacts[0].position
+    np.testing.assert_allclose(moved, [0.011, -0.012, 0.013], atol=1e-12)
+    assert there.contacts[1:] == robot.contacts[1:]
 
 
 @pytest.mark.parametrize("locked", [{}, {"left_knee_joint": 0.4}])

@@ -151,8 +151,9 @@ def test_seams(table):
     late = times + np.where(np.arange(n) >= 120, 0.8, 0.0)
     smooth = np.zeros((n, 6))
     assert seam_rows(Seams(), log, late, fresh, smooth, smooth) == [120]
-    with pytest.raises(ConfigError, match="has no row 400"):
-        seam_rows(Seams(rows=[400]), log, times, fresh, position, rate)
+    for row in (0, 400, -1):
+        with pytest.raises(ConfigError, match=f"row {row} of .* begins no new part: .* 1 to 299, "):
+            seam_rows(Seams(rows=[row]), log, times, fresh, position, rate)
     assert with_gaps(times[[199, 200]], np.array([times[200]]), 1.0) == pytest.approx(
         [times[199], times[200] + 1.0]
     )

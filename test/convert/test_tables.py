@@ -301,6 +301,36 @@ def test_comments_before_the_rows(kind, gap, head, tmp_path):
         opened(path)
 
 
+@pytest.mark.parametrize("kind", ["npz", "parquet"])
+@pytest.mark.parametrize("type_", ["M8[us]", "M8[ns]", "m8[ms]"])
+def test_dates_are_stamps(kind, type_, tmp_path):
+    """In ns, whatever they count; a missing one is none, as in any column."""
+    ns = 1_700_000_000_000_000_000 * (type_[0] == "M") + 250_000_000 * np.arange(len(T))
+    dates = ns.astype(f"{type_[0]}8[ns]").astype(type_)
+    dates[2] = "NaT"
+    path = tmp_path / f"log.{kind}"
+    if kind == "npz":
+        np.savez(path, stamp=dates, t=T)
+    else:
+        pyarrow = pytest.importorskip("pyarrow")
+        parquet = pytest.importorskip("pyarrow.parquet")
+        parquet.write_table(pyarrow.table({"stamp": dates, "t": T}), path)
+    stamps = opened(path).column("stamp")
+    assert np.isnan(stamps[2]) and np.isfinite(np.delete(stamps, 2)).all()
+    assert np.diff(stamps)[[0, 3, 4]] == pytest.approx(2.5e8, abs=1e3)
+    assert stamps[0] == ns[0]
+
+
+def test_dates_with_a_zone_are_those_of_utc(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    kind = pyarrow.timestamp("ms", "Europe/Rome")
+    path = tmp_path / "log.parquet"
+    table = pyarrow.table({"stamp": pyarrow.array([10, 20, 30], kind), "t": [1.0, 2.0, 3.0]})
+    parquet.write_table(table, path)
+    assert opened(path).column("stamp").tolist() == [1e7, 2e7, 3e7]
+
+
 def test_text_beside_numbers_in_parquet(tmp_path):
     pyarrow = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")

@@ -15,6 +15,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 import yaml
+from helpers.turned_frames import turned_urdf
 from identify.conftest import CONFIG
 
 from prime_estimation import cli
@@ -22,10 +23,11 @@ from prime_estimation.commands.identify import _identify_all
 from prime_estimation.config.parameters import Config
 from prime_estimation.errors import DataError, Stopped
 from prime_estimation.identify.outcome import Outcome
-from prime_estimation.identify.posterior import Quantity
+from prime_estimation.identify.posterior import Posterior, Quantity
 from prime_estimation.identify.reconstruct import estimates, motion
 from prime_estimation.identify.tare import Tare, tare, write_tare
 from prime_estimation.identify.urdf import patch_urdf
+from prime_estimation.inertia import to_theta
 from prime_estimation.io.bag import BagReader
 from prime_estimation.robot import Robot, mesh_path, urdf_path, urdf_text
 
@@ -380,6 +382,39 @@ def test_what_cannot_be_done_is_one_line(options, line, recording, tmp_path, cap
     )
     err = capsys.readouterr().err
     assert code == 2 and line in err and err.count("\n") == 1 and not (tmp_path / "x").exists()
+
+
+def test_a_robot_whose_frames_are_turned_is_written_as_it_is(tmp_path):
+    """What was not identified is the same model again, to the last digits."""
+    urdf = turned_urdf(tmp_path / "turned.urdf", imu_joint="0 -1.2 2.5", FL_foot_joint="0.4 1 -2")
+    told = {
+        "urdf": str(urdf),
+        "imu_position": [0.1 / 3.0, 0.02, 0.03],
+        "imu_rotation": [0.1 / 3.0, -0.2, 2.9],
+        "mocap_position": [0.1, 0.0, 0.2 / 3.0],
+        "mocap_rotation": [2.0 / 3.0, 0.3, -3.0],
+        "joint_zeros": {"FL_calf_joint": 0.05 / 3.0},
+    }
+    config = CONFIG.updated({"robot": told})
+    robot = Robot(config.robot)
+    pi = robot.model.inertias[1].toDynamicParameters()
+    theta = to_theta(pi, "log_cholesky")
+    known = Posterior(("base",), theta, 1e-4 * np.eye(10), theta, np.eye(10), {})
+    files = Outcome(robot, config, [], known).write(tmp_path / "out")
+    there = Robot.load(files["yaml"])
+    for name in ("imu_placement", "mocap_placement"):
+        written, was = (getattr(of, name).homogeneous for of in (there, robot))
+        np.testing.assert_allclose(written, was, atol=1e-12)
+    assert there.contacts == robot.contacts and there.joint_zeros.tolist() == (
+        robot.joint_zeros.tolist()
+    )
+    for frame, was in zip(there.model.frames, robot.model.frames, strict=True):
+        assert frame.name == was.name
+        written = frame.placement.homogeneous
+        np.testing.assert_allclose(written, was.placement.homogeneous, atol=1e-12)
+    for inertia, was in zip(there.model.inertias, robot.model.inertias, strict=True):
+        parameters = inertia.toDynamicParameters()
+        np.testing.assert_allclose(parameters, was.toDynamicParameters(), atol=1e-12)
 
 
 def test_the_heads_of_what_did_not_converge(run, tmp_path):

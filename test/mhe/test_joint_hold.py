@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from prime_estimation.config.parameters import Config
+from prime_estimation.estimator import Estimator
 from prime_estimation.mhe.joint_hold import JointHold, carriers
 from prime_estimation.mhe.joint_parameters import joint_blocks
 from prime_estimation.robot import Robot
@@ -44,6 +45,15 @@ def test_nothing_is_held_where_it_is_asked_for():
     hold = JointHold(joint_blocks(Robot.load("go2"), KINDS), possible=False)
     assert not hold.held and hold.share == 1.0
     assert not JointHold([], possible=True).held
+
+
+def test_an_arm_with_feet_on_its_base_alone():
+    """None of its joints lies between them and an estimated link: no parameter is held."""
+    assert joint_blocks(Robot.load("go2"), "losses,stribeck,gains,offsets,delay,zeros", []) == []
+    pad = {"contacts": [{"name": "pad", "frame": "ladder"}], "estimated_links": []}
+    config = Config.load("ricmonk").updated({"robot": pad})
+    assert config.estimator.adapt_joints
+    assert not Estimator(Robot(config.robot), config, mocap=False).problem.joints
 
 
 def test_joints_between_feet_and_the_estimated_link():

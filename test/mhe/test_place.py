@@ -146,6 +146,20 @@ def test_scales_of_way_and_turn_are_not_known():
     assert not place.covariance(arrival, states[-1], states[-1]).any()
 
 
+@pytest.mark.parametrize(
+    ("half", "turned"),
+    [((0.0, 0.0, 1.0, 0.0), np.pi), ((0.0, 0.0, -1.0, 0.0), np.pi), ((1.0, 0.0, 0.0, 0.0), 0.0)],
+)
+def test_half_a_turn_within_a_node(half, turned):
+    """About the vertical, to either side, or about a level axis: it falls upon its back."""
+    of, _, x, _ = stood(1)
+    place, before, after = Place(of, False), x.copy(), x.copy()
+    before[3:7], after[3:7] = (0.0, 0.0, 0.0, 1.0), half
+    place.leave(Arrival(), before, after)
+    told = place.displacement(Arrival(), after, after)
+    np.testing.assert_allclose(told, np.diag([0.0, 0.0, (TURN * turned) ** 2]), atol=1e-15)
+
+
 def test_a_bias_that_nothing_tells_turns_the_way():
     """A gyro that is off by one deviation all the time ends one deviation beside the truth."""
     of, states = once_round()

@@ -4,9 +4,11 @@
 
 import time
 
+import pytest
 from helpers.waiting import wait
 
-from prime_estimation.nodes.periodic import Worker
+from prime_estimation.errors import ConfigError
+from prime_estimation.nodes.periodic import Worker, period_of
 from prime_estimation.transport.base import pace_of
 from prime_estimation.transport.inprocess import Bus, InProcessTransport
 
@@ -68,6 +70,16 @@ def test_a_clock_that_begins_leaves_nothing_out():
     assert wait(lambda: done == [clock.now])
     worker.stop()
     assert worker.missed == 0
+
+
+@pytest.mark.parametrize("wrong", ["5", None, True, 0.0, -1.0, 1.1e4, float("nan")])
+def test_what_is_no_rate(wrong):
+    with pytest.raises(ConfigError, match="a rate must be between 0 and 10000 Hz, got "):
+        period_of(wrong)
+
+
+def test_periods_of_rates():
+    assert (period_of(250), period_of(1e4)) == (0.004, 1e-4)
 
 
 def test_the_pace_is_that_of_the_graph():

@@ -100,8 +100,8 @@ def test_a_beginning_behind_the_end_is_refused(tmp_path):
         ReplayNode(InProcessTransport(Bus(), "player"), bag, Playback(start=5.0))
 
 
-@pytest.mark.parametrize("wrong", [-1.0, float("nan"), float("inf")])
-@pytest.mark.parametrize("name", ["rate", "start", "duration"])
+@pytest.mark.parametrize("wrong", [-1.0, float("nan"), float("inf"), 1e12, "1", None, True])
+@pytest.mark.parametrize("name", ["rate", "start", "duration", "wait"])
 def test_playback_that_makes_no_sense(name, wrong):
     with pytest.raises(ConfigError, match="must not be negative, and finite"):
         Playback(**{name: wrong})

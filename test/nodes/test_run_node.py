@@ -46,6 +46,21 @@ def test_a_node_loads_nothing_that_it_does_not_use(repository):
     assert "prime_estimation" in out and not heavy & set(out.split())
 
 
+def test_a_node_that_does_not_start_leaves_nothing_open():
+    """What has begun of it is ended, and the transport is closed, whatever that says."""
+    said = []
+
+    def fails(what: str) -> None:
+        said.append(what)
+        raise RuntimeError(what)
+
+    node = SimpleNamespace(start=lambda: fails("start"), stop=lambda: fails("stop"))
+    transport = SimpleNamespace(spin=pytest.fail, close=lambda: said.append("close"))
+    with pytest.raises(RuntimeError, match="stop") as raised:
+        run(transport, node, stop=threading.Event())
+    assert str(raised.value.__context__) == "start" and said == ["start", "stop", "close"]
+
+
 def test_while_a_node_runs_no_thread_holds_up_the_others_for_long():
     """What was there before is not looked through for garbage; afterwards all is as it was."""
     usual, stop, seen = sys.getswitchinterval(), threading.Event(), []

@@ -27,7 +27,7 @@ TOPICS = {
 }
 
 
-def started(speed: float = 0.0):
+def made(speed: float = 0.0):
     """A bus, what is heard on it, and the node."""
     bus, config = Bus(), Config.load("go2")
     robot, me = Robot(config.robot), InProcessTransport(bus, "me")
@@ -40,8 +40,14 @@ def started(speed: float = 0.0):
         standing_posture(robot),
         speed=speed,
     )
-    node.start()
     return node, me, heard, robot
+
+
+def started(speed: float = 0.0):
+    """The same, with the node at work."""
+    node, *others = made(speed)
+    node.start()
+    return node, *others
 
 
 @pytest.fixture
@@ -53,6 +59,12 @@ def world():
 
 def stamps(messages) -> np.ndarray:
     return np.array([1e9 * m.header.stamp.sec + m.header.stamp.nanosec for m in messages])
+
+
+def test_a_node_that_was_never_started_ends():
+    node, _, heard, _ = made()
+    node.stop()
+    assert node.error is None and not any(heard.values())
 
 
 def test_sensors_of_a_robot_that_stands(world):

@@ -6,10 +6,16 @@ import numpy as np
 import pytest
 
 from prime_estimation import Config, Estimator, InertiaGate, Robot, StateObserver
+from prime_estimation.convert import convert, load_mapping
+from prime_estimation.doctor import examine
 from prime_estimation.errors import ConfigError, DataError
+from prime_estimation.fixed_base import Machine
+from prime_estimation.identify import fuse, identify_run
+from prime_estimation.inertia_gate import Bounds
 from prime_estimation.policy.joint_order import JointArrays
+from prime_estimation.recordings.replay import replay
 from prime_estimation.sensors.choice import sensor_names, switch
-from prime_estimation.types import JointSample
+from prime_estimation.types import ImuSample, JointSample
 
 
 @pytest.mark.parametrize(
@@ -61,6 +67,59 @@ def test_a_measurement_that_is_none(measurement):
     estimator = Estimator(Robot.load("go2"), Config.load("go2"), mocap=False)
     with pytest.raises(DataError, match=r"takes a Measurement \(Synchronizer.pop\), got"):
         estimator.update(measurement)
+
+
+@pytest.mark.parametrize(
+    ("sample", "words"),
+    [
+        (3, "predicts to an ImuSample, got 3"),
+        (JointSample(0, np.zeros(12)), "predicts to an ImuSample, got JointSample"),
+        (ImuSample(0, [0.0, 0.0, 0.0], np.zeros(3)), "angular_velocity of a imu sample must be"),
+        (ImuSample(0, np.zeros(3), 9.8), "linear_acceleration of a imu sample must be an array"),
+    ],
+)
+def test_what_nothing_is_predicted_to(sample, words):
+    estimator = Estimator(Robot.load("go2"), Config.load("go2"), mocap=False)
+    with pytest.raises(DataError, match=words):
+        estimator.predict(sample)
+    assert estimator.predict(ImuSample(0, None, np.zeros(3))) is None  # lost, and passed over
+
+
+def test_other_calls_of_an_estimator():
+    estimator = Estimator(Robot.load("go2"), Config.load("go2"), mocap=False)
+    with pytest.raises(ConfigError, match="is an InertiaBelief or a JointBelief, got 3"):
+        estimator.resume(3)
+    with pytest.raises(ConfigError, match=r"takes a Robot \(Robot.load\) and a Config: got a"):
+        estimator.retune({"window": 5})
+    with pytest.raises(DataError, match="takes a Measurement"):
+        estimator.go_on(3)
+
+
+def test_robots_and_mappings_by_name(tmp_path):
+    """Where the thing itself is wanted, its name is not enough."""
+    config, out = Config.load("go2"), tmp_path / "out.mcap"
+    for call in (
+        lambda: identify_run("run.mcap", "go2", config),
+        lambda: replay("run.mcap", "go2", config, out),
+        lambda: examine(None, "go2", config),
+    ):
+        with pytest.raises(ConfigError, match=r"takes a Robot \(Robot.load\) and a Config: got a"):
+            call()
+    with pytest.raises(ConfigError, match=r"Machine takes a Robot \(Robot.load\), got 'ricmonk'"):
+        Machine("ricmonk")
+    with pytest.raises(ConfigError, match=r"takes a Mapping \(load_mapping\), got 'sipo_a1'"):
+        convert("log", "sipo_a1", out)
+    with pytest.raises(ConfigError, match="no mapping '3'; there are"):
+        load_mapping(3)
+    with pytest.raises(DataError, match="no posterior to fuse"):
+        fuse([])
+    assert not out.exists()
+
+
+@pytest.mark.parametrize("wrong", ["1", None, float("nan")])
+def test_bounds_of_a_gate(wrong):
+    with pytest.raises(ConfigError, match="bounds of the inertia listener make no sense"):
+        InertiaGate(Robot.load("go2"), Bounds(mass_rate=wrong))
 
 
 def test_what_may_be_handed_in():

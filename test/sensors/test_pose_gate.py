@@ -143,7 +143,7 @@ def test_one_that_fits_in_between_makes_them_begin_anew(problem):
 
 
 @pytest.mark.parametrize(
-    "fit_ns, passes", [(SETTLED_NS - STEP_NS, True), (SETTLED_NS + STEP_NS, False)]
+    "fit_ns, passes", [(SETTLED_NS - STEP_NS, True), (510_000_000, False), (490_000_000, True)]
 )
 def test_where_poses_were_followed_none_is_an_outlier_until_they_have_fitted(
     fit_ns, passes, problem
@@ -227,3 +227,48 @@ def test_an_orientation_that_stays_while_the_robot_turns_is_refused(problem):
     assert all(told[:9]) and not any(told[13:])
     assert stood.gate.fixed == stood.gate.refused == told.count(False)
     assert stood.gate.remark().startswith("place or orientation the same while the robot moved")
+
+
+@pytest.fixture(scope="module")
+def noisy():
+    """The same with poses of 10 mm and 40 mrad."""
+    noise = {"mocap_position": 0.01, "mocap_rotation": 0.04}
+    return Problem(robot("go2"), config("go2").updated({"noise": noise}), {"mocap"})
+
+
+def test_how_far_an_outlier_is_in_numbers(problem, noisy):
+    """50 mm, and 0.2 rad; ten deviations where these are more; 100 mm more for a second's drift."""
+    for of, silence_ns, away, turned in (
+        (problem, 0, 0.05, 0.2),
+        (problem, 1_000_000_000, 0.15, 0.3),
+        (noisy, 0, 0.1, 0.4),
+    ):
+        for share, fits in ((0.98, True), (1.02, False)):
+            for where in (
+                {"away": (0.0, share * away, 0.0)},
+                {"turned": (0.0, 0.0, share * turned)},
+            ):
+                stood = Stood(of)
+                assert not silence_ns or stood.passes(0)
+                assert stood.passes(silence_ns, **where) is fits
+
+
+def test_how_many_poses_are_followed_in_numbers(problem):
+    """Eleven that show one motion of the world; thirty-one that are near each other."""
+    for where, number in (({"away": (0.5, 0.0, 0.0)}, 11), ({"turned": (0.6, 0.0, 0.0)}, 31)):
+        stood = Stood(problem)
+        told = [stood.passes(STEP_NS * k, **where) for k in range(number)]
+        assert told == [False] * (number - 1) + [True]
+
+
+@pytest.mark.parametrize("share, same", [(0.97, True), (1.03, False)])
+def test_how_alike_motions_of_one_world_are_in_numbers(share, same, problem, noisy):
+    """Within 20 mm and 0.1 rad of the first; seven deviations where these are more."""
+    for of, away, turned in ((problem, 0.02, 0.1), (noisy, 0.07, 0.28)):
+        for axis, first, step in (("away", 0.5, away), ("turned", 0.7, turned)):
+            stood = Stood(of)
+            for k in range(11):
+                by = first + (step * share if k else 0.0)
+                where = (by, 0.0, 0.0) if axis == "away" else (0.0, 0.0, by)
+                stood.passes(STEP_NS * k, **{axis: where})
+            assert (stood.gate.moved is not None) is same

@@ -246,3 +246,101 @@ def test_without_the_imu_in_between_nothing_is_told(problem):
     walk.input = silent_input
     told = [walk.see(t, strides(min(t, 1.0))) for t in times(0.0, 3.0)]
     assert 145 < told.index(True) < 170
+
+
+def plain(noise: float = 1e-6) -> StuckPoses:
+    """Stuck poses of a tracker whose noise is known [m], for thresholds in plain numbers."""
+    options = SimpleNamespace(estimator=SimpleNamespace(step=1e-9 * STEP_NS))
+    return StuckPoses(SimpleNamespace(noise=SimpleNamespace(mocap_position=noise), config=options))
+
+
+@pytest.mark.parametrize("speed, held", [(0.048, False), (0.052, True)])
+@pytest.mark.parametrize("axis", [0, 5])
+def test_a_robot_that_moves_has_no_two_equal_poses(axis, speed, held, problem):
+    x, stuck = np.zeros(problem.layout.nx), StuckPoses(problem)
+    problem.layout.v(x)[axis] = -speed
+    pose, window = PoseSample(0, np.ones(3), LEVEL), SimpleNamespace(xs=[x])
+    assert [stuck.repeats(pose, window) for _ in range(2)] == [False, held]
+
+
+@pytest.mark.parametrize(
+    "noise, speed, rests", [(1e-6, 0.029, True), (1e-6, 0.031, False), (0.01, 0.4, True)]
+)
+def test_a_pose_that_rests_is_slower_than_3_cm_a_second(noise, speed, rests):
+    """And than three deviations of its velocity, of which 0.1 m at 80 ms tell 0.39 m/s."""
+    stuck = plain(noise)
+    for k in range(9):
+        place = [speed * 1e-9 * STEP_NS * k, 1.0, 0.3]
+        stuck._seen.append(SimpleNamespace(stamp_ns=STEP_NS * k, place=place))
+    assert stuck._rests() is rests
+    if noise > 1e-3:
+        for seen in stuck._seen:
+            seen.place[0] *= 1.1
+        assert not stuck._rests()
+
+
+def test_three_poses_tell_a_velocity():
+    stuck = plain()
+    for k in range(3):
+        stuck._seen.append(SimpleNamespace(stamp_ns=4 * STEP_NS * k, place=[0.0, 0.0, 0.3]))
+    assert stuck._rests()
+
+
+@pytest.mark.parametrize(
+    "noise, felt, rms",
+    [
+        (1e-9, 1e-9, 0.005),  # m, alone
+        (0.01, 1e-9, np.hypot(0.005, 3.0 * 0.01)),
+        (1e-9, 1.0, np.hypot(0.005, 3.0 * 0.036 * 0.01 * np.sqrt(51.0))),  # by a force of 1 m/s2
+    ],
+)
+def test_a_path_is_bent_beyond_noise_and_what_the_imu_missed(noise, felt, rms):
+    """Poses about a straight line, of which their own noise and that of the IMU explain a part."""
+    t = np.arange(51.0)
+    line = np.column_stack([np.ones_like(t), t])
+    shape = np.random.default_rng(2).standard_normal((51, 3))
+    shape -= line @ np.linalg.lstsq(line, shape, rcond=None)[0]
+    shape /= np.sqrt(np.mean(np.sum(shape**2, axis=1)))
+    for share, bent in ((0.97, False), (1.03, True)):
+        stuck = plain(noise)
+        for k in range(51):
+            stamp, still = STEP_NS * k, np.zeros(3)
+            force = SimpleNamespace(stamp_ns=stamp, acceleration=still, stddev=felt)
+            stuck._felt.append(force)
+            stuck._seen.append(SimpleNamespace(stamp_ns=stamp, imu=share * rms * shape[k]))
+        assert stuck._bent() is bent
+
+
+@pytest.mark.parametrize(
+    "gone, seen, off, span, along",
+    [
+        (0.0, 0.019, 0.0, 0.45, True),  # m: both rest
+        (0.0, 0.021, 0.0, 0.45, False),
+        (0.019, 0.0, 0.0, 0.45, True),
+        (0.021, 0.0, 0.0, 0.45, False),
+        (0.0, 0.0, 0.048, 0.45, True),  # as near as before
+        (0.0, 0.0, 0.052, 0.45, False),
+        (0.038, 0.038, 0.0, 0.45, False),  # too little of a way to tell two equal ones
+        (0.042, 0.042, 0.0, 0.45, True),
+        (0.1, 0.148, 0.0, 0.45, True),
+        (0.1, 0.152, 0.0, 0.45, False),
+        (0.1, 0.052, 0.0, 0.45, True),
+        (0.1, 0.048, 0.0, 0.45, False),
+        (0.1, 0.1, 0.0, 0.39, False),  # s: too short a time
+        (0.1, 0.1, 0.0, 0.41, True),
+    ],
+)
+def test_poses_go_along_that_go_as_far(gone, seen, off, span, along):
+    stuck = plain()
+    for share in (0.0, 1.0):
+        # apart by `off` at the end, to the side
+        base = np.array([share * gone, 0.0, 0.3])
+        place = base + [share * (seen - gone), off, 0.0]
+        stuck._seen.append(
+            SimpleNamespace(
+                stamp_ns=round(1e9 * share * span),
+                place=place,
+                base=SimpleNamespace(translation=base),
+            )
+        )
+    assert stuck._goes_along() is along

@@ -98,7 +98,7 @@ def test_a_trot_climbs(ground, start):
     "fields, message",
     [
         (dict(stair_height=0.5), "stair_height must be 0..0.2 m, got 0.5"),
-        (dict(begin=0.0), "begin must be 0.3 m, got 0.0"),
+        (dict(begin=0.0), "begin must be 0.3 m or more, got 0.0"),
         (dict(slope=float("nan")), "slope must be"),
         (dict(slope=0.1, stair_height=0.1), "not both"),
     ],

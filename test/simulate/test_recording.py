@@ -12,7 +12,9 @@ from prime_estimation.config.parameters import Config, ContactConfig, RobotConfi
 from prime_estimation.errors import ConfigError, RobotError
 from prime_estimation.robot import GRAVITY, Robot
 from prime_estimation.simulate import MOTIONS, Ground, Payload, SimulationError, simulate
+from prime_estimation.simulate import recording as making
 from prime_estimation.simulate.bag import foot_wrenches
+from prime_estimation.simulate.controller import Controller
 from prime_estimation.simulate.model import loaded_model
 from prime_estimation.simulate.recording import _check_upright
 
@@ -210,6 +212,27 @@ def test_progress_runs_from_zero_to_one():
 def test_a_fall_is_an_error_that_says_when():
     with pytest.raises(SimulationError, match=r"fell [0-9.]+ s before the recording"):
         simulate("go2", "stand", 1.0, Payload(60.0))
+
+
+def test_a_fall_in_the_last_moment_is_seen(monkeypatch):
+    seen = []
+    monkeypatch.setattr(making, "_check_upright", lambda step, height, t: seen.append(t))
+    last = simulate("go2", "stand", 0.12).t[-1]
+    assert seen[-1] == pytest.approx(last) and np.diff(seen).max() < 0.0501
+
+
+@pytest.mark.parametrize(("at", "told"), [(0.1, "at t = 0.1"), (-0.5, "0.50 s before the recor")])
+def test_what_becomes_unstable_does_so_at_a_time_of_the_recording(at, told, monkeypatch, tmp_path):
+    """Which begins when the robot has settled, and moved for a while."""
+    monkeypatch.chdir(tmp_path)  # MuJoCo writes a log where it is
+    usual, start = Controller.torque, 0.3
+
+    def torque(self, time, *state):
+        return usual(self, time, *state) * (np.nan if time >= at + start else 1.0)
+
+    monkeypatch.setattr(Controller, "torque", torque)
+    with pytest.raises(SimulationError, match=f"go2 became unstable {told}"):
+        simulate("go2", "stand", 0.3, start=start)
 
 
 BAD = [

@@ -33,6 +33,8 @@ _FADED_IN = """document.querySelector('canvas') &&
   [...document.querySelectorAll('canvas')].every(c => getComputedStyle(c).opacity == 1)"""
 _NO_WARNINGS = "document.querySelectorAll('.mantine-Notification-root').forEach(e => e.remove())"
 
+MOST_FRAMES, MOST_PIXELS = 1_000_000, 8192  # of a recording, of a side of its pictures
+
 Progress = Callable[[float], None]
 
 
@@ -59,6 +61,15 @@ class Cut:
             raise ConfigError(
                 "duration, rate, speed and size of a recording must be positive, and finite", self
             )
+        if max(self.size) > MOST_PIXELS:
+            width, height = self.size
+            raise ConfigError(
+                f"a recording of {width}x{height} pixels: browsers and encoders make pictures of "
+                f"{MOST_PIXELS} a side at most",
+                self,
+            )
+        if math.isfinite(self.duration):
+            self._check_number(self.end)
 
     @property
     def end(self) -> float:
@@ -66,8 +77,22 @@ class Cut:
         return self.start + self.duration
 
     def times(self, end: float) -> np.ndarray:
-        """Instants of the frames [s], where the data end at `end`."""
-        return np.arange(self.start, min(self.end, end), self.speed / self.rate)
+        """Instants of the frames [s], where the data end at `end`.
+
+        Raises:
+            ConfigError: they are more than MOST_FRAMES.
+        """
+        last = min(self.end, end)
+        self._check_number(last)
+        return np.arange(self.start, last, self.speed / self.rate)
+
+    def _check_number(self, last: float) -> None:
+        if (frames := (last - self.start) * self.rate / self.speed) > MOST_FRAMES:
+            raise ConfigError(
+                f"a recording of {frames:.2g} frames takes days to draw, {MOST_FRAMES:.0g} are "
+                "made at most: give a smaller rate, a larger speed, or a shorter duration",
+                self,
+            )
 
 
 def check_kind(path: Path) -> None:

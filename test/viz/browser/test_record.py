@@ -105,6 +105,13 @@ def test_a_web_page_plays_by_itself(page, glide, tmp_path):
         (dict(start=5.0), "nothing to record from 5 s on: the data end at 2.99 s"),
         (dict(rate=0.0), "must be positive"),
         (dict(duration=-1.0), "must be positive"),
+        (
+            dict(rate=1e12),
+            r"a recording of 3e\+12 frames takes days to draw, 1e\+06 are made at most",
+        ),
+        (dict(rate=1e12, duration=2.0), r"a recording of 2e\+12 frames takes days"),
+        (dict(speed=1e-9, duration=2.0), "frames takes days"),
+        (dict(size=(99999, 9)), "of 99999x9 pixels: browsers and encoders"),
     ],
 )
 def test_what_cannot_be_recorded(cut, words, page, glide, tmp_path):
