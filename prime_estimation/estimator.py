@@ -7,7 +7,6 @@ from __future__ import annotations
 import time
 
 from .config.parameters import Config
-from .errors import ConfigError
 from .inertia import InertiaBelief
 from .mhe.horizon import Horizon
 from .mhe.joint_belief import JointBelief
@@ -18,9 +17,7 @@ from .mhe.window import Window
 from .monitors import Monitors
 from .reporting import Reporter
 from .robot import Robot
-from .robot.checks import check_configuration
 from .sensors.choice import chosen
-from .sensors.imu import check_imu
 from .types import Estimate, ImuSample, Measurement
 
 
@@ -85,12 +82,7 @@ class Estimator:
         return situation.holding(self.monitors.hold.held) if number > 0 else None
 
     def predict(self, sample: ImuSample, reach: float = float("inf")) -> Estimate | None:
-        """The newest estimate, predicted to an IMU sample; None if it is older than `reach` [s].
-
-        Raises:
-            DataError: it is no ImuSample, or a reading is no array (3,).
-        """
-        check_imu(sample)
+        """The newest estimate, predicted to an IMU sample; None if it is older than `reach` [s]."""
         return self._predictor.predict(sample, reach)
 
     def _move(self, m: Measurement, situation: Situation, iterations: int) -> str:
@@ -100,14 +92,7 @@ class Estimator:
         return failure or (self.monitors.judge(self.window, situation) if iterations else "")  # 5
 
     def resume(self, belief: InertiaBelief | JointBelief) -> bool:
-        """Start from earlier knowledge. Returns False if there is an estimate already.
-
-        Raises:
-            ConfigError: it is none.
-        """
-        if not isinstance(belief, (InertiaBelief, JointBelief)):
-            what = f"earlier knowledge is an InertiaBelief or a JointBelief, got {belief!r:.60}"
-            raise ConfigError(what, belief)
+        """Start from earlier knowledge. Returns False if there is an estimate already."""
         if self.window is None:
             self.problem.begin_with(belief)
         return self.window is None
@@ -121,9 +106,8 @@ class Estimator:
 
     def go_on(self, m: Measurement) -> None:
         """Resume with m after missing data. Knowledge is kept unless the gap is too long."""
-        self.robot.check(m)
         self._predictor.reset()
-        if not self.monitors.break_off(m.stamp_ns, self.horizon):
+        if not self.monitors.break_off(self.robot.check(m).stamp_ns, self.horizon):
             self.reset()
 
     def interrupt(self) -> None:
@@ -135,14 +119,9 @@ class Estimator:
         self.monitors.hold.freeze(self.window, value)
 
     def retune(self, config: Config) -> None:
-        """Use other values of the tunable parameters from now on.
-
-        Raises:
-            ConfigError, RobotError: it is no configuration, or that of another robot.
-        """
-        check_configuration(self.robot, config)
-        self.config = config
+        """Use other values of the tunable parameters from now on."""
         self.problem.retune(config)
+        self.config = config
         self.monitors.levels.retune(config)
 
     @property

@@ -14,6 +14,7 @@ import pinocchio as pin
 
 from .. import _core
 from ..config.policies import INTERVAL
+from ..errors import DataError
 from ..robot import Robot
 from ..sensors.sensor import INSTANT
 from ..types import Estimate, ImuSample
@@ -80,7 +81,11 @@ class Predictor:
 
         None, too, where the last estimate lies more than `reach` [s] back: nothing is integrated
         then. A sample from the past changes nothing.
+
+        Raises:
+            DataError: it is no ImuSample, or a reading is no array (3,).
         """
+        _check(sample)
         usable = finite(sample.angular_velocity, sample.linear_acceleration)
         with self._lock:
             if usable:
@@ -162,3 +167,14 @@ class Predictor:
             pose_covariance=covariance,
             twist_covariance=twist_covariance,
         )
+
+
+def _check(sample: ImuSample) -> None:
+    """Check a reading that is used as it is; what it lacks (None) is passed over."""
+    if not isinstance(sample, ImuSample):
+        raise DataError(f"an estimator predicts to an ImuSample, got {sample!r:.60}", sample)
+    for part in ("angular_velocity", "linear_acceleration"):
+        value = getattr(sample, part)
+        if value is not None and getattr(value, "shape", None) != (3,):
+            what = f"{part} of an imu sample must be an array of three numbers, got {value!r:.40}"
+            raise DataError(what, sample)

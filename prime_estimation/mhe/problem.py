@@ -13,6 +13,7 @@ import pinocchio as pin
 from .. import _core
 from ..config.parameters import Config, NoiseConfig
 from ..contact.leg_forces import LegForces
+from ..errors import ConfigError
 from ..inertia import InertiaBelief, from_theta, theta_root, to_theta
 from ..joint_friction import JointLosses
 from ..robot import Robot
@@ -180,11 +181,18 @@ class Problem:
         return any(h.let_go for h in self.mount_holds if h.names[0] in GEOMETRY)
 
     def begin_with(self, belief: InertiaBelief | JointBelief) -> None:
-        """Use earlier knowledge as the prior of the next first state."""
+        """Use earlier knowledge as the prior of the next first state.
+
+        Raises:
+            ConfigError: it is none.
+        """
         if isinstance(belief, InertiaBelief):
             self.first.begin_with_inertia(belief)
-        else:
+        elif isinstance(belief, JointBelief):
             self._begin_with_joints(belief)
+        else:
+            what = f"earlier knowledge is an InertiaBelief or a JointBelief, got {belief!r:.60}"
+            raise ConfigError(what, belief)
 
     def _begin_with_joints(self, belief: JointBelief) -> None:
         self.first.begin_with_joints(belief)
@@ -234,7 +242,12 @@ class Problem:
         self.dynamics.anchor = anchor
 
     def retune(self, config: Config) -> None:
-        """Use other values of the tunable parameters from the next node on."""
+        """Use other values of the tunable parameters from the next node on.
+
+        Raises:
+            ConfigError, RobotError: it is no configuration, or that of another robot.
+        """
+        check_configuration(self.robot, config)
         self.config, e = self._with_joints(config), config.estimator
         self.use_noise(config.noise)
         self.theta_walk_root = self._theta_root(e.mass_walk, e.com_walk, e.inertia_walk)

@@ -70,7 +70,6 @@ class Window:
         self.force_dof: float | None = None
         self.kept: Kept | None = None
         self._held = [False] * len(problem.holds)  # of which the solver has no columns
-        self._shifted = False  # since the solver has seen its nodes
         self.creeping, self.unevenness = False, 0.0
         self.leaning, self.guessed = 0.0, 0.0
         self.footholds: np.ndarray | None = None
@@ -132,7 +131,6 @@ class Window:
         )
         self.place.leave(self.arrival, self.xs[0], self.xs[1])
         self.solver.rotate()
-        self._shifted = True
         for entries in (self.nodes, self.data):
             entries.append(entries.pop(0))
         last, data = self.nodes[-1], self.data[-1]
@@ -156,7 +154,6 @@ class Window:
     def solve(self, iterations: int) -> bool:
         """At most `iterations` Gauss-Newton steps, then new robust weights; True if converged."""
         self._hold()
-        self._shifted = False
         self.solver.reach = 0.0
         converged = self.solver.solve(*self._iterate(), iterations)
         self.solver.reweight(*self._tails())
@@ -170,7 +167,6 @@ class Window:
         left, and the weights hardly changed. A node that has hardly moved keeps its derivatives.
         """
         self._hold()
-        self._shifted = False
         self.solver.reach = SOLVER.reach
         self.solver.settled = SOLVER.settled * self.problem.nv
         iterate = np.array(self.xs), np.array(self.us)
@@ -252,7 +248,6 @@ class Window:
     def direction(self) -> tuple[list[np.ndarray], list[np.ndarray]]:
         """Full Gauss-Newton step, not taken: tangents of the states xs and of the controls us."""
         self._hold()
-        self._shifted = False
         dxs, dus = self.solver.direction(*self._iterate())
         self.look_anew()
         return dxs[1:], dus[1:]
@@ -332,21 +327,13 @@ class Window:
     def posterior(self, last: int | None = None) -> None:
         """Compute the covariances that `head_covariance`, `forces` and `errors` return.
 
-        Those of the last solution; where the window has been shifted since, at its present states.
-
         Args:
             last: last running node for which they are computed; None: all nodes and the head.
         """
-        self._look_at_shifted()
         if last is None:
             self.solver.compute_posterior()
         else:
             self.solver.compute_posterior(last + 1)
-
-    def _look_at_shifted(self) -> None:
-        """The factors of the last solution belong to nodes that now stand one place further."""
-        if self._shifted:
-            self.direction()
 
     def errors(self, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Whitened residuals r of running node k, expected squared errors, redundancy; each (nr,).
@@ -403,7 +390,6 @@ class Window:
             newest running node and in world axes: contact points (nc, 3) [m], forces (3 nc) [N],
             their covariance, and velocities (3 nc) [m/s] of the points.
         """
-        self._look_at_shifted()
         of_rows, parameters, points, *forces = self.solver.newest(rows)
         theta = self.problem.layout.parameter_rows("theta")
         # eigenpy makes vectors of a single point, and of the covariance of a single parameter

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..declaration import param
-from ..errors import DataError
-from ..types import ImuSample, Measurement
-from .sensor import INSTANT, READ_SELDOM, Block, Role, Sensor, Wearer, check_arrays
+from ..types import Measurement
+from .sensor import INSTANT, READ_SELDOM, Block, Role, Sensor, Wearer
 
 ROTATION, POSITION = "imu_rotation", "imu_position"  # parameters, where mounts are
 ALIVE = np.ones(6)  # weights of the axes of gyro and accelerometer where none is dead
@@ -124,19 +123,6 @@ class Imu(Sensor):
 def _alive(m: Measurement) -> np.ndarray:
     """(6,) 0 of axes that are dead, 1 of the others."""
     return ALIVE if m.imu_dead is None else ALIVE - m.imu_dead
-
-
-def check_imu(sample: ImuSample) -> None:
-    """Check a reading that is used as it is; what it lacks (None) is passed over.
-
-    Raises:
-        DataError: it is no ImuSample, or a value is no array (3,).
-    """
-    if not isinstance(sample, ImuSample):
-        raise DataError(f"an estimator predicts to an ImuSample, got {sample!r:.60}", sample)
-    for part in ("angular_velocity", "linear_acceleration"):
-        if getattr(sample, part) is not None:
-            check_arrays("imu", sample, **{part: 3})
 
 
 def vertical(quat_world_body: np.ndarray) -> np.ndarray:

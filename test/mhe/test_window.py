@@ -136,31 +136,6 @@ def test_shift_keeps_what_is_known(recording):
     )
 
 
-def test_covariances_of_a_shifted_window_are_those_of_its_nodes(recording):
-    """Also where no iteration has followed, as for a node that is late."""
-    config = Config.load("go2")
-    robot = Robot(config.robot)
-    problem = Problem(robot, config, ("mocap",))
-    ms = measurements(recording, robot, config, SECONDS)
-    window, every = start_window(problem, ms[:-1]), np.eye(problem.ndx)
-    window.solve(2)
-    window.posterior()
-    before = window.head_covariance()
-    problem.complete(window.inputs[-1], ms[-1])
-    window.shift(problem.state_input(ms[-1]), ms[-1].stamp_ns, np.zeros((problem.ndx, problem.np)))
-    xs = [np.array(x) for x in window.xs]
-    window.posterior()
-    told = window.head_covariance(), window.newest(every)[0]
-    np.testing.assert_array_equal(window.xs, xs)
-    window.direction()
-    window.posterior()
-    expected = window.head_covariance()
-    stddev = np.sqrt(np.diag(expected))
-    for covariance in told:
-        assert abs((covariance - expected) / np.outer(stddev, stddev)).max() < 1e-6
-    assert abs((before - expected) / np.outer(stddev, stddev)).max() > 0.1
-
-
 def test_parameters_are_widened_up_to_a_bound(recording):
     """Twice, then up to the bound; nothing else is known less, and nothing is known better."""
     config = Config.load("go2")

@@ -74,8 +74,8 @@ def test_a_measurement_that_is_none(measurement):
     [
         (3, "predicts to an ImuSample, got 3"),
         (JointSample(0, np.zeros(12)), "predicts to an ImuSample, got JointSample"),
-        (ImuSample(0, [0.0, 0.0, 0.0], np.zeros(3)), "angular_velocity of a imu sample must be"),
-        (ImuSample(0, np.zeros(3), 9.8), "linear_acceleration of a imu sample must be an array"),
+        (ImuSample(0, [0.0, 0.0, 0.0], np.zeros(3)), "angular_velocity of an imu sample must be"),
+        (ImuSample(0, np.zeros(3), 9.8), "linear_acceleration of an imu sample must be an array"),
     ],
 )
 def test_what_nothing_is_predicted_to(sample, words):
