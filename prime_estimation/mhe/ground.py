@@ -85,6 +85,11 @@ class Ground:
         """
         return ~self.stance.loaded if self.legs is not None else np.zeros_like(self.stance.loaded)
 
+    @property
+    def on_floor(self) -> bool:
+        """Feet stand on a level floor, or on ground of which too little is known yet."""
+        return self._footholds.on_floor or self._footholds.few
+
     def begin(self, window: Window) -> None:
         """Begin with slopes and footholds that a start batch has found."""
         # where nothing tells the place, how deep feet go down looks like a slope
@@ -281,8 +286,8 @@ class Ground:
         window.creeping = bool(np.count_nonzero(creeps))
         uneven = window.creeping or (len(self._footholds) and not self._footholds.on_floor)
         self._uneven = 1.0 if uneven else self._uneven * self._fades
-        held = self._footholds.on_floor or self._footholds.few  # by a height that is known
-        window.place.rising = 0.0 if held else self._rising.rate(1e-9 * window.stamps[-2])
+        # a floor holds the height
+        window.place.rising = 0.0 if self.on_floor else self._rising.rate(1e-9 * window.stamps[-2])
         softness = self.problem.softness(window.xs[-1])
         window.unevenness = self._uneven + softness
         self._leaning.look(window, self.stance.loaded)

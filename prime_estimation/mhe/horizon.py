@@ -169,6 +169,7 @@ class Horizon:
             situation.unrest,
             creep.velocity if creep.any and not creep.superseded else None,
             self.window.place.measured,
+            untold=not (former.weighed or self.ground.on_floor),
         )
         # without motion capture the loads of creeping feet are needed to determine the tilt
         if self.window.place.measured and self.window.creeping:

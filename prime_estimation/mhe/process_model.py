@@ -72,6 +72,7 @@ class ProcessModel:
         self.foot_parts = [slice(a, b) for a, b in zip(ends[:-1], ends[1:])]
         self._tangential = np.flatnonzero(self._components < 2)
         self._linear = np.flatnonzero(self._components < 3)
+        self._normal = np.flatnonzero(self._components == 2)
         along = [TERRAIN.soft_tangential] * 2
         self._sinking, self._sinking_located = (
             np.array([*along, normal])[self._components[self._linear]]
@@ -237,6 +238,7 @@ class ProcessModel:
         unrest: float = 0.0,
         creep: np.ndarray | None = None,
         located: bool = False,
+        untold: bool = False,
     ) -> None:
         """Widen the contact disturbances of a step by all that moves contacts as no law has it.
 
@@ -249,8 +251,12 @@ class ProcessModel:
             unrest: tangential velocity of all feet, which move where they stand [m/s].
             creep: (nf,) contact velocity of feet that creep [m/s]; None: none does.
             located: a sensor tells the place.
+            untold: feet carry loads that nothing tells, so that nothing tells how far rubber and
+                legs give way, on ground that is no floor.
         """
         weight = given.nominal_xi
+        if untold:
+            weight[self._normal] = np.minimum(weight[self._normal], 1.0 / TERRAIN.untold_normal)
         if creep is not None:
             self._let_creep(weight, creep)
         if unrest > 0.0:

@@ -41,6 +41,18 @@ def test_on_hard_ground_they_stand(softness):
     np.testing.assert_array_equal(after, before)
 
 
+@pytest.mark.parametrize(("robot", "configured"), [("go2", 0.008), ("go2", 0.05), ("g1", 0.05)])
+def test_feet_may_give_way_under_loads_that_nothing_tells(robot, configured):
+    config = Config.load(robot).updated({"noise": {"contact_normal": configured}})
+    problem = Problem(Robot(config.robot), config)
+    given, feet = usual(problem), problem.dynamics.nfeet
+    before = 1.0 / given.nominal_xi.reshape(feet, -1)
+    problem.process.expect_motion(given, np.zeros(feet, bool), untold=True)
+    before[:, 2] = max(configured, TERRAIN.untold_normal)
+    np.testing.assert_allclose(1.0 / given.nominal_xi.reshape(feet, -1), before)
+    np.testing.assert_array_equal(given.weight_xi, given.nominal_xi)
+
+
 def test_feet_that_come_down_or_creep_move_alone():
     config = Config.load("go2")
     problem = Problem(Robot(config.robot), config)

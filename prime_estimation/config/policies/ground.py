@@ -93,6 +93,14 @@ class TerrainPolicy:
         "12 to 15 with 0.03",
         "m/s",
     )
+    untold_normal: float = param(
+        0.03,
+        "contact velocity without torques off a floor, at least: nothing tells what a foot "
+        "carries, and so how far rubber and legs give way; with less, feet told biases that no IMU "
+        "has (0.4 m/s2 and 10 mrad/s of a real A1 that was walking already), and tilted the base "
+        "by 60 mrad",
+        "m/s",
+    )
     sinking: float = param(
         0.2, "share of the depth to which feet sink by which a foothold there may deviate"
     )
