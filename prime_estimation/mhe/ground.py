@@ -18,7 +18,7 @@ from ..contact.rising import Rising
 from ..robot import GRAVITY
 from ..sensors.frames import WorldMotion
 from .creep import Creep
-from .knowledge import renew
+from .knowledge import keep_within, renew
 from .landings import Landings
 from .leaning import Leaning
 from .load_by_motion import LoadByMotion
@@ -26,7 +26,7 @@ from .planes import Planes
 from .problem import Problem
 from .situation import Situation
 from .slopes import Slopes
-from .softness import Softness, keep_within
+from .softness import Softness
 from .soles import Soles
 from .touchdowns import Touchdowns
 from .window import Window
@@ -313,7 +313,7 @@ class Ground:
             return
         after = window.xs[-1]
         height = self.problem.parameter(after, "height")
-        self._footholds.sinking = self._softness.unevenness(after)
+        self._footholds.sinking = self._softness.spread(after)
         for foot in np.flatnonzero(landed):
             place = np.array([*soles[foot, :2], height[foot]])
             self._footholds.add(place)

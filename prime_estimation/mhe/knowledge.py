@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Operations on the prior of a window's parameters: reset, widen, release, hold."""
+"""Operations on the prior of a window's parameters: reset, bound, widen, release, hold."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import math
 
 import numpy as np
 
+from ..config.policies import GROUND
 from .hold import Hold
 from .kept import Kept, square_root
 from .window import Window
@@ -75,6 +76,19 @@ def renew(
         value = value.copy()
         value[elements] = mean
         window.set_parameter(name, value)
+
+
+def keep_within(window: Window, name: str, least: float, most: float) -> None:
+    """Keep a logarithmic parameter of the contact law where the law is one of a ground.
+
+    While nothing slips, friction is hardly observed. A parameter at its bound is let go with little
+    uncertainty.
+    """
+    least, most = math.log(least), math.log(most)
+    value = float(window.problem.parameter(window.xs[-1], name)[0])
+    window.bound(name, least, most)
+    if not least < value < most:
+        renew(window, name, [0], min(max(value, least), most), GROUND.bounded_stddev)
 
 
 def relax(window: Window, hold: Hold) -> None:

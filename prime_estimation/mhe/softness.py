@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Ground that gives way under the feet, and bounds of what the contact law has of the ground."""
+"""Ground that gives way under the feet."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from ..config.policies import GROUND, TERRAIN
 from ..robot import GRAVITY
-from .knowledge import renew
+from .knowledge import keep_within
 from .problem import Problem
 from .situation import Situation
 from .window import Window
@@ -45,7 +45,7 @@ class Softness:
         """(nf,) how far feet with these normal forces (nf,) [N] may be below the ground [m]."""
         return GROUND.sink * self._deeper(x, np.maximum(normal, 0.0))
 
-    def unevenness(self, x: np.ndarray) -> float:
+    def spread(self, x: np.ndarray) -> float:
         """Deviation of footholds from their plane because feet sink in by different depths [m]."""
         return TERRAIN.sinking * self._deeper(x, self._standing)
 
@@ -65,20 +65,7 @@ class Softness:
         keep_within(window, "softness", GROUND.hardest, softest)
 
     def _deeper(self, x: np.ndarray, normal: np.ndarray | float) -> np.ndarray | float:
-        softness = self.problem.softness(x) if self._known else 0.0
+        softness = self.problem.softness(x)
         if softness == 0.0:
             return 0.0 * normal
         return normal * (1.0 / self.problem.dynamics.stiffness(softness) - self._compliance)
-
-
-def keep_within(window: Window, name: str, least: float, most: float) -> None:
-    """Keep a logarithmic parameter of the contact law where the law is one of a ground.
-
-    While nothing slips, friction is hardly observed. A parameter at its bound is let go with little
-    uncertainty.
-    """
-    least, most = math.log(least), math.log(most)
-    value = float(window.problem.parameter(window.xs[-1], name)[0])
-    window.bound(name, least, most)
-    if not least < value < most:
-        renew(window, name, [0], min(max(value, least), most), GROUND.bounded_stddev)

@@ -85,8 +85,7 @@ def simulate(
     plan = motion(motion_name)
     check_scene(payload, ground, seed, pushes)
     _check_times(duration, start, payload)
-    world = World(robot, payload, ground, seed)
-    world.begins = SETTLE + start
+    world = World(robot, payload, ground, seed, begins=SETTLE + start)
     controller = _controller(robot, plan, ground, seed)
     world.place(controller.q_stand)
     lead, total = round((SETTLE + start) / world.dt), round((SETTLE + start + duration) / world.dt)

@@ -41,15 +41,21 @@ class Step:
 class World:
     """A robot on the ground. Joint arrays are in the order of `Robot.joint_names`.
 
-    Attributes:
-        begins: time of the world at which its recording begins, in errors [s].
+    Args:
+        robot, payload, ground, seed: the scene.
+        begins: time of the world that is 0 in errors, when its recording begins [s].
     """
 
-    begins = 0.0
-
-    def __init__(self, robot: Robot, payload: Payload | None, ground: Ground, seed: int):
+    def __init__(
+        self,
+        robot: Robot,
+        payload: Payload | None,
+        ground: Ground,
+        seed: int,
+        begins: float = 0.0,
+    ):
         check_scene(payload, ground, seed)
-        self.robot = robot
+        self.robot, self._begins = robot, begins
         self._ground, self._seed = ground, seed
         sliding = payload is not None and payload.slides
         # a load that slides is there from the beginning: it brings joints of its own
@@ -126,7 +132,7 @@ class World:
         d.qfrc_applied[self._jv] = tau
         if self._pressed:
             self.model.dof_frictionloss[self._jv] = self._dry_friction(v[6:], tau)
-        before, now = d.qpos.copy(), d.time - self.begins  # MuJoCo resets what is unstable
+        before, now = d.qpos.copy(), d.time - self._begins  # MuJoCo resets what is unstable
         mujoco.mj_step(self.model, d)
         if d.warning[mujoco.mjtWarning.mjWARN_BADQACC].number or not np.isfinite(d.qacc).all():
             raise SimulationError(

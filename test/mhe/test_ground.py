@@ -18,9 +18,9 @@ from prime_estimation.config.policies import GROUND, TERRAIN
 from prime_estimation.contact.footholds import Footholds, Slope
 from prime_estimation.estimator import Estimator
 from prime_estimation.mhe.ground import Ground
+from prime_estimation.mhe.knowledge import keep_within
 from prime_estimation.mhe.process_model import ProcessModel
 from prime_estimation.mhe.slopes import EXACT_SLOPE
-from prime_estimation.mhe.softness import keep_within
 from prime_estimation.mhe.world_motion import moved_state
 from prime_estimation.robot import Robot
 from prime_estimation.sensors.frames import WorldMotion

@@ -163,13 +163,18 @@ def test_a_jump_of_the_world_while_the_robot_stands(problem):
     assert not any(walk.see(t, walk.place(t) + jump, fits=t > 1.1) for t in times(1.0, 2.0))
 
 
+def slide(stuck: StuckPoses, speed: float) -> None:
+    """Nine poses that move along x [m/s]."""
+    for k in range(9):
+        place = [speed * 1e-9 * STEP_NS * k, 1.0, 0.3]
+        stuck._seen.append(SimpleNamespace(stamp_ns=STEP_NS * k, place=place))
+
+
 @pytest.mark.parametrize("speed, rests", [(0.0, True), (0.05, True), (0.09, False), (0.2, False)])
 def test_poses_rest_that_move_less_than_their_noise_tells(speed, rests, problem):
     """Nine poses with 1 mm: their velocity is known to 13 mm/s, and 30 mm/s are rest."""
     stuck = StuckPoses(problem)
-    for k in range(9):
-        place = [speed * 1e-9 * STEP_NS * k, 1.0, 0.3]
-        stuck._seen.append(SimpleNamespace(stamp_ns=STEP_NS * k, place=place))
+    slide(stuck, speed)
     assert stuck._rests() is rests
     for _ in range(7):
         stuck._seen.popleft()
@@ -269,9 +274,7 @@ def test_a_robot_that_moves_has_no_two_equal_poses(axis, speed, held, problem):
 def test_a_pose_that_rests_is_slower_than_3_cm_a_second(noise, speed, rests):
     """And than three deviations of its velocity, of which 0.1 m at 80 ms tell 0.39 m/s."""
     stuck = plain(noise)
-    for k in range(9):
-        place = [speed * 1e-9 * STEP_NS * k, 1.0, 0.3]
-        stuck._seen.append(SimpleNamespace(stamp_ns=STEP_NS * k, place=place))
+    slide(stuck, speed)
     assert stuck._rests() is rests
     if noise > 1e-3:
         for seen in stuck._seen:
