@@ -32,8 +32,9 @@ class Place:
 
     Scale errors of distance and rotation, which are constants of the machine and not noise, are
     added: for each step s and rotation a of the base, `S := carry S + (WAY s, TURN a)`, in separate
-    columns; likewise the gyro's bias while nothing tells it, by `drift dt` a node. The standard
-    deviation of the height grows by `RISE |s|`.
+    columns; likewise the gyro's bias while nothing tells it, by `drift dt` a node, and what feet
+    that move do to x and to y, by `dragged dt`. The standard deviation of the height grows by
+    `RISE |s|`.
 
     Attributes:
         measured: a sensor measures position and heading in the world.
@@ -42,6 +43,8 @@ class Place:
         risen: standard deviation of the height, by distance, `rising` and `unfelt` [m].
         rising: standard deviation of a lasting vertical velocity, from footholds [m/s].
         unfelt: the same of a robot that hangs or falls, by what its IMU does not feel [m/s].
+        dragged: standard deviation of a lasting velocity along the ground, x and y each, of a robot
+            whose feet move where they carry [m/s].
 
     Args:
         problem: layout of the state, slopes of the ground and where they stand.
@@ -51,12 +54,12 @@ class Place:
     def __init__(self, problem: Problem, measured: bool):
         self.problem = problem
         self.measured = measured or not problem.floating
-        # deviations of place and heading by the scale of the way, of turns, by drift, and before
-        # the start
-        self._beside = np.zeros((3, 6))
+        # deviations of place and heading by the scale of the way, of turns, by drift, before the
+        # start (three columns), and by feet that move (two)
+        self._beside = np.zeros((3, 8))
         self.drift = 0.0
         self.risen = 0.0
-        self.rising = self.unfelt = 0.0
+        self.rising = self.unfelt = self.dragged = 0.0
 
     def leave(self, arrival, before: np.ndarray, x: np.ndarray) -> None:
         """A node has left the window: the first state was `before` and is x now (nx,)."""
@@ -68,6 +71,7 @@ class Place:
             self._beside[:2, 0] += WAY * step
             self._beside[2, 1] += TURN * _turn(before, x)
             self._beside[2, 2] += self.drift * self.problem.dt
+            self._beside[[0, 1], [6, 7]] += self.dragged * self.problem.dt
             rises = math.sqrt(self.velocity_variance())
             self.risen += RISE * math.hypot(*step.tolist()) + rises * self.problem.dt
 
@@ -78,12 +82,12 @@ class Place:
             arrival.restore(motions)
             beside = [motions @ self._beside, self.risen * self._heights(x)]
             arrival.inflate_covariance(np.column_stack(beside))
-        self.measured, self.risen, self.drift = True, 0.0, 0.0
+        self.measured, self.risen, self.drift, self.dragged = True, 0.0, 0.0, 0.0
 
     def lost(self) -> None:
         """No sensor tells the place any more: the next node that leaves takes it with it."""
         if self.measured and self.problem.floating:
-            self.measured, self._beside = False, np.zeros((3, 6))
+            self.measured, self._beside = False, np.zeros((3, 8))
 
     def covariance(self, arrival, first: np.ndarray, x: np.ndarray) -> np.ndarray:
         """Covariance (6, 6) of the pose at x (nx,) by what is not known of the first state's.
@@ -104,6 +108,10 @@ class Place:
         """
         return 0.0 if self.measured else self.rising**2 + self.unfelt**2
 
+    def drag(self, up: np.ndarray) -> np.ndarray:
+        """Covariance (3, 3) of the velocity by `dragged`; `up` (3,) in the axes asked for."""
+        return self.dragged**2 * (np.eye(3) - up[:, None] * up)
+
     def displacement(self, arrival, first: np.ndarray, x: np.ndarray) -> np.ndarray:
         """The same as covariance (3, 3) of place x, y [m] and heading [rad]."""
         if self.measured:
@@ -114,7 +122,7 @@ class Place:
     def go_on(self, displacement: np.ndarray, risen: float) -> None:
         """Begin with the covariance (3, 3), and the `risen`, of an estimate that was lost."""
         value, axes = np.linalg.eigh(displacement)
-        self._beside[:, 3:] = axes * np.sqrt(np.maximum(value, 0.0))
+        self._beside[:, 3:6] = axes * np.sqrt(np.maximum(value, 0.0))
         self.risen = 0.0 if self.measured else risen
 
     def motions(self, x: np.ndarray) -> np.ndarray:

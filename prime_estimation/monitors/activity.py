@@ -56,6 +56,8 @@ class ActivityMonitor(Monitor):
         self._loaded: list[bool] | None = None
         self._since_step = ACTIVITY.step_nodes  # nodes since a foot was put down or lifted
         self._since_turn = ACTIVITY.calm_nodes  # and since the robot has turned fast, or fell
+        self._tumbled = False  # and has neither rested nor stood since
+        self._since_hung = ACTIVITY.untold_nodes  # nodes since something else carried it
         # specific force in base axes, and tilt
         self._up = np.zeros((ACTIVITY.calm_nodes, 3))
         self._felt = 0  # nodes, whose forces are there in turn
@@ -79,9 +81,23 @@ class ActivityMonitor(Monitor):
 
     def judge(self, window: Window, situation: Situation) -> str:
         """What a gantry does evenly no IMU feels, and of the impacts of a fall it feels a part."""
-        unfelt = {Activity.SUSPENDED: INTERVAL.hoist, Activity.FALLING: INTERVAL.tumble}
-        window.place.unfelt = unfelt.get(self.activity, 0.0)
+        window.place.unfelt = self._unfelt(window, situation)
         return ""
+
+    def _unfelt(self, window: Window, situation: Situation) -> float:
+        """Deviation of a lasting velocity [m/s].
+
+        What a fall leaves of it lasts until the robot rests or stands. Without torques nothing but
+        time tells that a robot which hung, legs stretched, has been put down.
+        """
+        falls, hangs = (self.activity is a for a in (Activity.FALLING, Activity.SUSPENDED))
+        down = situation.resting or self.activity in (Activity.STANDING, Activity.WALKING)
+        self._tumbled = falls or (self._tumbled and not down)
+        if self._tumbled:
+            return INTERVAL.tumble
+        self._since_hung = 0 if hangs else self._since_hung + 1
+        untold = not window.weighed() and self._since_hung < ACTIVITY.untold_nodes
+        return INTERVAL.hoist if hangs or untold else 0.0
 
     def _has_got_up(self, window: Window | None) -> bool:
         """Stands still after it has lain."""

@@ -31,9 +31,10 @@ class StanceMotion(Monitor):
     time, the cause is the machine: soft feet, play, late or wrong rates. If these were taken for
     slips, the friction coefficient would become far too low, and the gyro bias would follow the
     motion of the feet. Therefore, from a median speed of `STANCE.slow` on, the contact disturbance
-    is widened by the speed of the feet, and friction and gyro bias are reset. From `STANCE.fast` on
-    the motion is reported as not reliable. From `STANCE.lost` on the estimate is given up, unless
-    motion capture shows that the ground moves.
+    is widened by the speed of the feet, up to `STANCE.widest`, and friction and gyro bias are
+    reset. By what they move faster than that the base may, too (`Place.dragged`). From
+    `STANCE.fast` on the motion is reported as not reliable. From `STANCE.lost` on the estimate is
+    given up, unless motion capture shows that the ground moves.
 
     With motion capture, all feet also move together if the pose of the base is wrong, because the
     tracked body is elsewhere or its clock is late. The contacts are then widened by the speed of
@@ -85,9 +86,15 @@ class StanceMotion(Monitor):
         speed = min(self.speed if self._speed_apart is None else self._speed_apart, STANCE.widest)
         return speed / 1.18 if speed > STANCE.slow else 0.0
 
+    @property
+    def dragged(self) -> float:
+        """Speed of soles that carry beyond that by which contacts are widened [m/s]."""
+        return max(self.speed - STANCE.widest, 0.0)
+
     def judge(self, window: Window, situation: Situation) -> str:
         """Look at the soles of a node that has neighbours on both sides."""
         self._nodes += 1
+        window.place.dragged = 0.0 if window.place.measured else self.dragged
         k = window.size // 2
         off = situation.suspended or self._legs is None or k + 2 > window.size
         if off or self._nodes % STANCE.every or window.inputs[k].ground_depth > 0.0:

@@ -96,6 +96,8 @@ class BaseReport:
         untold = 0.0 if window.weighed() else self._untold(window)
         variances[:3] += self._intervals.velocity(m, vibration, problem.softness(x), untold)
         variances[:3] += window.place.velocity_variance()
+        if window.place.dragged:
+            twist[:3, :3] += window.place.drag(window.up())
         if problem.bent:
             variances[:3] += INTERVAL.mount_velocity**2
         if elsewhere:

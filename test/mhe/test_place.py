@@ -199,6 +199,24 @@ def test_ground_that_rises_is_a_height_that_is_not_known():
     assert place.velocity_variance() == 0.0
 
 
+def test_feet_that_move_where_they_carry_may_carry_the_base_along():
+    """Along the ground, as far in each direction as such feet move in that time."""
+    (of, states), dragged, nodes = once_round(steps=20), 0.3, 50
+    place, arrival, x = Place(of, False), Arrival(), states[0]
+    place.dragged = dragged
+    for _ in range(nodes):
+        place.leave(arrival, x, x)
+    far = (dragged * nodes * of.dt) ** 2
+    np.testing.assert_allclose(place.displacement(arrival, x, x), np.diag([far, far, 0.0]))
+    R = pin.Quaternion(x[3:7]).toRotationMatrix()
+    P = R @ place.covariance(arrival, x, x)[:3, :3] @ R.T
+    np.testing.assert_allclose(P, np.diag([far, far, 0.0]), atol=1e-12)
+    V = R @ place.drag(R[2]) @ R.T
+    np.testing.assert_allclose(V, np.diag([dragged**2, dragged**2, 0.0]), atol=1e-12)
+    place.found(arrival, x)
+    assert not place.drag(R[2]).any() and not place.covariance(arrival, x, x).any()
+
+
 def test_a_place_that_is_found_and_lost_again():
     """Only the way since then counts."""
     (of, states), arrival = once_round(steps=20), Arrival()

@@ -150,6 +150,15 @@ def test_a_robot_that_falls_over_does_not_fly(recorded_runs):
     assert np.sqrt(np.mean(np.sum(velocity_errors(bag, walks) ** 2, axis=1))) < 0.03
 
 
+def test_legs_that_trot_in_the_air_do_not_tell_the_speed(recorded_runs):
+    """A hand lifts a robot that walks on: 0.04 m/s were stated where its velocity is 0.4 off."""
+    run = recorded_runs / "go2_lift_payload3"
+    out = [e for e in estimates_of(run, "go2", 9.5) if e.stamp_ns > 1_700_000_007_000_000_000]
+    error = velocity_errors(run, out)
+    assert np.mean(np.linalg.norm(error[:, :2], axis=1)) > 0.3  # or another robot was lifted
+    assert np.mean(np.abs(error) < 1.96 * stated(out), axis=0)[:2].min() > 0.9
+
+
 @pytest.fixture(scope="module")
 def standing(tmp_path_factory) -> Estimator:
     """A robot on a floor, whose feet are then said to be elsewhere, or to move."""

@@ -15,7 +15,7 @@ from helpers.runs import truth
 from helpers.windows import GivenWindow
 
 from prime_estimation.config.parameters import Config
-from prime_estimation.config.policies import ACTIVITY, GROUND
+from prime_estimation.config.policies import ACTIVITY, GROUND, INTERVAL
 from prime_estimation.convert import convert, load_mapping
 from prime_estimation.io.bag import BagReader
 from prime_estimation.mhe.problem import Problem
@@ -81,6 +81,32 @@ def test_a_robot_falls_lies_and_is_put_upright(recorded_runs):
     off = [(e, e.linear_velocity_base - at(stamps, true, e)) for e in between(estimates, 3.5, 9.1)]
     ratios = [error**2 / np.diag(e.twist_covariance)[:3] for e, error in off]
     assert np.mean(np.array(ratios) < 1.96**2) > 0.9
+    # and to 0.09 where a robot lay on its side for half a second, its velocity 0.35 m/s off
+    lies = np.array([r for (e, _), r in zip(off, ratios) if e.activity is a.FALLEN])
+    assert len(lies) > 100 and np.mean(lies < 1.96**2) > 0.95
+
+
+@pytest.mark.parametrize("weighed", [True, False])
+def test_what_a_fall_and_a_gantry_leave_of_the_velocity(weighed):
+    """A fall's until the robot rests or stands; a gantry's for a while where no torque tells."""
+    a = Activity
+    monitor = ActivityMonitor(Problem(robot("go2"), Config.load("go2")))
+    window = SimpleNamespace(place=SimpleNamespace(unfelt=0.0), weighed=lambda: weighed)
+
+    def unfelt(activity: Activity, nodes: int = 1, resting: bool = False) -> float:
+        monitor.activity = activity
+        for _ in range(nodes):
+            assert not monitor.judge(window, Situation(resting=resting))
+        return window.place.unfelt
+
+    assert unfelt(a.WALKING) == 0.0
+    assert unfelt(a.FALLING) == unfelt(a.FALLEN, 300) == INTERVAL.tumble
+    assert unfelt(a.FALLEN, resting=True) == unfelt(a.FALLEN) == 0.0
+    assert unfelt(a.FALLING) == unfelt(a.SUSPENDED) == INTERVAL.tumble
+    assert unfelt(a.STANDING) == 0.0
+    assert unfelt(a.SUSPENDED, 300) == INTERVAL.hoist
+    assert unfelt(a.STANDING, ACTIVITY.untold_nodes - 1) == (0.0 if weighed else INTERVAL.hoist)
+    assert unfelt(a.STANDING) == 0.0
 
 
 def test_a_robot_is_lifted_and_put_down(recorded_runs):

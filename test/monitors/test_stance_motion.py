@@ -128,6 +128,18 @@ def test_feet_that_move_take_friction_and_bias_back_once(monkeypatch):
     assert it.place.drift == it.problem.config.noise.gyro_bias
 
 
+@pytest.mark.parametrize(("measured", "dragged"), [(False, 2.0), (True, 0.0)])
+def test_what_feet_move_beyond_what_contacts_are_widened_by_the_base_may(
+    monkeypatch, measured, dragged
+):
+    """They must hold what is widened, or nothing holds the robot; poses tell where it is."""
+    it = Watched(monkeypatch, measured)
+    it.see(2 * FEW, [STANCE.widest] * 4)
+    assert it.place.dragged == 0.0
+    it.see(4 * FEW, [3.0 * STANCE.widest] * 4)
+    assert it.place.dragged == pytest.approx(dragged * STANCE.widest)
+
+
 def test_soles_that_land_are_not_looked_at(monkeypatch):
     """Of a sole that stands, the nodes before and after carry too."""
     it, one = Watched(monkeypatch), (0.25, 0.25, 0.25, 0.0)

@@ -107,6 +107,9 @@ class ActivityPolicy:
     overturned: float = param(0.9, "tilt that is no longer upon its feet or belly", "rad")
     turning: float = param(1.5, "rate that falling over has at some time", "rad/s")
     calm_nodes: int = param(20, "without that, after which a fall is over")
+    untold_nodes: int = param(
+        200, "for which a robot without torques may still hang when its feet seem to carry it"
+    )
     folded: float = param(0.35, "height above the feet that says lying, of the length of a leg")
     still: float = param(0.3, "deviation of the specific force at rest", "m/s2")
     loaded: float = param(0.05, "share of the weight that puts a foot down")
