@@ -148,6 +148,8 @@ class Predictor:
         rate = self._estimate.joint_velocity
         base_M_imu, _ = self.mount.motion(self._estimate.joint_position + age * rate, rate)
         position, quaternion, linear, angular, jumps = self._imu.base(base_M_imu, self._moved)
+        if quaternion @ self._estimate.quat_world_base < 0.0:
+            quaternion = -quaternion  # the same rotation; who takes differences sees no jump
         covariance, twist_covariance = (
             self._estimate.pose_covariance.copy(),
             self._estimate.twist_covariance.copy(),

@@ -83,6 +83,20 @@ def test_jump_of_the_force_at_any_instant_between_two_samples(robot):
     np.testing.assert_allclose(grown[3:], 0.0, atol=1e-15)
 
 
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_quaternions_keep_the_sign_of_the_estimate(robot, sign):
+    """q and -q are one rotation.
+
+    A robot that has turned about by more than half a turn is estimated with a negative w, and what
+    lies between two estimates must not jump to the other sign and back.
+    """
+    estimate, predictor = at_rest(robot)
+    turned = sign * np.array([0.0, 0.0, np.sin(0.6), np.cos(0.6)])
+    predictor.correct(replace(estimate, quat_world_base=turned))
+    predicted = run(predictor, estimate, np.zeros((5, 3)))
+    np.testing.assert_allclose(predicted.quat_world_base, turned, atol=1e-12)
+
+
 def test_a_sample_from_the_past_changes_nothing(robot):
     """One that comes after a newer one.
 
