@@ -171,12 +171,15 @@ def test_samples_of_a_clock_that_was_set_back_are_not_run_through(robot):
     np.testing.assert_allclose(predicted.linear_velocity_base, STILL, atol=1e-12)
 
 
-def test_the_place_is_less_certain_by_the_velocity_and_the_time_since(robot):
+@pytest.mark.parametrize("samples", [10, 100])
+def test_the_place_is_less_certain_by_the_velocity_and_the_time_since(robot, samples):
+    """And by the mean force that is not told: `c t` of velocity are `c t^2 / 2` of the place."""
     estimate, predictor = at_rest(robot)
-    predicted = run(predictor, estimate, np.zeros((10, 3)))
+    predicted = run(predictor, estimate, np.zeros((samples, 3)))
     grown = predicted.pose_covariance - estimate.pose_covariance
-    age = 1e-9 * 10 * PERIOD_NS
-    expected = age**2 * estimate.twist_covariance[:3, :3]
+    age = 1e-9 * samples * PERIOD_NS
+    untold = (0.5 * INTERVAL.carried_force * age**2) ** 2 * np.eye(3)
+    expected = age**2 * estimate.twist_covariance[:3, :3] + untold
     np.testing.assert_allclose(grown[:3, :3], expected, rtol=1e-6)
     assert not grown[3:].any()
 
