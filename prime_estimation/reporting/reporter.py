@@ -176,9 +176,9 @@ class Reporter:
             deviation = MODEL_ERROR * np.sqrt(np.maximum(parameters.diagonal()[rows], 0.0))
             if block.name == GAINS:  # their mean is not told
                 deviation = np.hypot(deviation, torque_error)
-            value, slope = block.values(self.problem.parameter(x, block.name))
-            told, stddev = block.told(deviation, slope), slope * deviation
-            parts = zip(block.labels, value.tolist(), stddev.tolist(), told.tolist())
+            parameter = self.problem.parameter(x, block.name)
+            value, stddev = block.values(parameter)[0], block.spread(parameter, deviation)
+            parts = zip(block.labels, value.tolist(), stddev.tolist(), block.told(stddev).tolist())
             out += (JointParameter(block.name, *part) for part in parts)
         return tuple(out)
 
