@@ -66,13 +66,13 @@ def nodes(window: Window, which: range) -> dict[str, np.ndarray]:
     xs = np.array(window.xs[which.start : which.stop + 1])
     v = xs[:, nq : nq + nv]
     w = window.unexplained(slice(which.start, which.stop))
-    torque = np.array([window.inputs[k].torque for k in which])
+    torque = np.array([window.motor_torque(k) for k in which])
     out = {
         "stamp_ns": np.array([window.stamps[k] for k in which]),
         "q": xs[:-1, :nq],
         "v": 0.5 * (v[1:] + v[:-1]),
         "a": np.diff(v, axis=0) / problem.dt,
-        "torque": torque + w[:, nv - nj :],
+        "torque": torque,
         "unexplained": np.concatenate([w[:, : nv - nj], np.zeros_like(torque)], axis=1),
     }
     if problem.floating:

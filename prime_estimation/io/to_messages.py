@@ -75,7 +75,7 @@ def joint_states(make: Make, estimate: Estimate, joint_names: Sequence[str]):
     """sensor_msgs/JointState.
 
     Position at the stamp [rad], rate as mean over the node interval that ends there [rad/s], torque
-    one node before the stamp [Nm], where the contact forces are.
+    of the motors one node before the stamp [Nm], where the contact forces are.
     """
     return make("sensor_msgs/msg/JointState")(
         header=header(make, estimate.stamp_ns, ""),

@@ -92,7 +92,7 @@ class Reporter:
             **self._base.fields(window, m, base_covariance, *beside, falls),
             joint_position=self.robot.positions(layout.q(x)),
             joint_velocity=layout.part(x, "joint_rates").copy(),
-            joint_torque=self._torque(window),
+            joint_torque=window.motor_torque(),
             contacts_stamp_ns=window.stamps[-2],
             contacts=touching,
             bodies=bodies,
@@ -152,11 +152,6 @@ class Reporter:
         if contradiction := self.problem.contacts.contradiction(window):
             out.append(SensorHealth("contacts", False, contradiction))
         return out
-
-    def _torque(self, window: Window) -> np.ndarray:
-        """Motor torque (nj,) [Nm] of the newest complete node: as measured, with what it lacks."""
-        given, joints = window.inputs[-2], slice(-self.problem.nj, None)
-        return given.torque + window.unexplained(slice(-1, None))[0, joints]
 
     def _friction(self, x: np.ndarray) -> float:
         value = self.problem.parameter(x, "friction")
