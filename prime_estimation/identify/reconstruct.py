@@ -19,7 +19,13 @@ from scipy.special import ndtr
 
 from ..inertia import InertiaBelief
 from ..io.bag import BagWriter
-from ..mhe.intervals import ForceIntervals, Intervals, creep_covariance, sole_tilt
+from ..mhe.intervals import (
+    ForceIntervals,
+    Intervals,
+    creep_covariance,
+    open_variances,
+    sole_tilt,
+)
 from ..mhe.problem import Problem
 from ..mhe.window import Window
 from ..output_messages import Outputs
@@ -60,13 +66,13 @@ def nodes(window: Window, which: range) -> dict[str, np.ndarray]:
     xs = np.array(window.xs[which.start : which.stop + 1])
     v = xs[:, nq : nq + nv]
     w = window.unexplained(slice(which.start, which.stop))
-    torque = np.array([window.inputs[k].torque for k in which])
+    torque = np.array([window.motor_torque(k) for k in which])
     out = {
         "stamp_ns": np.array([window.stamps[k] for k in which]),
         "q": xs[:-1, :nq],
         "v": 0.5 * (v[1:] + v[:-1]),
         "a": np.diff(v, axis=0) / problem.dt,
-        "torque": torque + w[:, nv - nj :],
+        "torque": torque,
         "unexplained": np.concatenate([w[:, : nv - nj], np.zeros_like(torque)], axis=1),
     }
     if problem.floating:
@@ -81,7 +87,7 @@ def with_intervals(
 ) -> dict[str, np.ndarray]:
     """The arrays, with covariances that contain what the model misses (`mhe.intervals`)."""
     if "contact_force" in arrays:
-        arrays |= _known_contacts(arrays, problem.robot.total_mass)
+        arrays |= _known_contacts(arrays, problem.robot)
     if not problem.floating:
         return arrays
     states, loaded = arrays["contact_state"], arrays["contact_state"] != ContactState.OPEN
@@ -152,14 +158,18 @@ def _contact_arrays(window: Window, which: range, nc: int) -> dict[str, np.ndarr
     }
 
 
-def _known_contacts(arrays: dict[str, np.ndarray], mass: float) -> dict[str, np.ndarray]:
+def _known_contacts(arrays: dict[str, np.ndarray], robot: Robot) -> dict[str, np.ndarray]:
     """States of contacts that carry nothing; covariances of forces, and what follows from them."""
     force, covariance = arrays["contact_force"], arrays["contact_force_covariance"]
-    threshold, state = CONTACT_SHARE * GRAVITY * mass, arrays["contact_state"].copy()
-    state[force[:, :, 2] < threshold] = ContactState.OPEN
+    weight, state = GRAVITY * robot.total_mass, arrays["contact_state"].copy()
+    threshold = CONTACT_SHARE * weight
+    opens = force[:, :, 2] < threshold
+    state[opens] = ContactState.OPEN
     intervals, slides = ForceIntervals(force.shape[1]), state == ContactState.SLIPPING
     more = [intervals.variances(f.ravel(), s).reshape(-1, 3) for f, s in zip(force, slides)]
     covariance = covariance + np.eye(3) * np.array(more)[:, :, None]
+    least, axes = open_variances(opens, weight * len(robot.feet) / len(robot.contacts)), range(3)
+    covariance[:, :, axes, axes] = np.maximum(covariance[:, :, axes, axes], least)
     deviation = np.sqrt(np.maximum(covariance[:, :, 2, 2], 1e-12))
     return {
         "contact_force_covariance": covariance,

@@ -74,7 +74,8 @@ def transform(make: Make, estimate: Estimate, world_frame: str, base_frame: str)
 def joint_states(make: Make, estimate: Estimate, joint_names: Sequence[str]):
     """sensor_msgs/JointState.
 
-    Position at the stamp, rate as mean over the node interval that ends there, torque.
+    Position at the stamp [rad], rate as mean over the node interval that ends there [rad/s], torque
+    of the motors one node before the stamp [Nm], where the contact forces are.
     """
     return make("sensor_msgs/msg/JointState")(
         header=header(make, estimate.stamp_ns, ""),

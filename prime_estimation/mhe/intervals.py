@@ -113,6 +113,19 @@ class ForceIntervals:
         return np.array(out)
 
 
+def open_variances(opens: np.ndarray, weight: float) -> np.ndarray:
+    """Variances (..., nc, 3) that forces of contacts which carry nothing have at least [N2].
+
+    The law of contacts has such a force exact, up to the node in which the foot touches down.
+
+    Args:
+        opens: (..., nc) bool, whether a contact seems to carry nothing; 0 for the others.
+        weight: of the robot, divided by the contacts of a foot [N].
+    """
+    deviation = INTERVAL.force_open * weight * np.array([0.5, 0.5, 1.0])
+    return opens[..., None] * deviation**2
+
+
 def sole_tilt(robot: Robot, encoder_offset: float) -> float:
     """Variance of roll and of pitch by zeros of the joints between a flat sole and the base [rad2].
 

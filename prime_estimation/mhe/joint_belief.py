@@ -42,5 +42,7 @@ class JointBelief:
         """Coordinate and standard deviation of the value of a block's i-th parameter."""
         if not block.positive:
             return told.value, told.stddev
-        p = block.declaration.coordinate(np.array([told.value]))
-        return float(p[0]), told.stddev / float(block.values(p)[1][0])
+        value = max(told.value, block.declaration.softness)
+        reach = np.array([value, value + told.stddev])
+        p, above = block.declaration.coordinate(reach).tolist()  # `JointBlock.spread`, backwards
+        return p, above - p

@@ -173,12 +173,21 @@ class JointBlock:
         pairs = [_core.joint_value(quantity, softness, float(p)) for p in parameters]
         return np.array([v for v, _ in pairs]), np.array([s for _, s in pairs])
 
-    def told(self, stddev: np.ndarray, slope: np.ndarray) -> np.ndarray:
-        """(n,) whether deviations of the estimate are much smaller than those of the prior.
+    def spread(self, parameters: np.ndarray, stddev: np.ndarray) -> np.ndarray:
+        """(n,) standard deviations of values, in their unit: `value(p + stddev) - value(p)`.
 
-        In the unit of the value; a loss of nothing is well known where the map to it is flat.
+        Upwards, for the map to a loss is flat where there is next to none: its slope there would
+        have it known to any digit.
+
+        Args:
+            parameters: (n,) in coordinates of the estimate.
+            stddev: (n,) of them.
         """
-        return slope * stddev < TOLD * self.values(self.mean)[1] * self.stddev
+        return self.values(parameters + stddev)[0] - self.values(parameters)[0]
+
+    def told(self, spread: np.ndarray) -> np.ndarray:
+        """(n,) whether deviations of values are much smaller than those of the prior."""
+        return spread < TOLD * self.spread(self.mean, self.stddev)
 
     def per_joint(self, parameters: np.ndarray) -> np.ndarray:
         """Values (nj,) of the joints."""

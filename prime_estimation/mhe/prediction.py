@@ -36,8 +36,8 @@ class Predictor:
 
     The covariance grows by two errors: a jump of the specific force at any instant between two
     samples leaves `dt df / sqrt(12)` in the velocity, and the mean specific force has an error that
-    leaves `age INTERVAL.carried_force`. For dead axes of the IMU, the readings at the estimate are
-    used: constant rate, no acceleration.
+    leaves `age INTERVAL.carried_force`, and `age / 2` of that in the position. For dead axes of the
+    IMU, the readings at the estimate are used: constant rate, no acceleration.
     """
 
     def __init__(self, robot: Robot, mount: ImuMount):
@@ -148,13 +148,17 @@ class Predictor:
         rate = self._estimate.joint_velocity
         base_M_imu, _ = self.mount.motion(self._estimate.joint_position + age * rate, rate)
         position, quaternion, linear, angular, jumps = self._imu.base(base_M_imu, self._moved)
+        if quaternion @ self._estimate.quat_world_base < 0.0:
+            quaternion = -quaternion  # the same rotation; who takes differences sees no jump
         covariance, twist_covariance = (
             self._estimate.pose_covariance.copy(),
             self._estimate.twist_covariance.copy(),
         )
+        carried = age * INTERVAL.carried_force
         covariance[:3, :3] += age**2 * twist_covariance[:3, :3]
+        covariance.flat[:15:7] += (0.5 * age * carried) ** 2
         twist_covariance[:3, :3] += INSTANT**2 * jumps
-        twist_covariance.flat[:15:7] += (age * INTERVAL.carried_force) ** 2
+        twist_covariance.flat[:15:7] += carried**2
         if self._dead is not None:
             twist_covariance += unseen_twist(base_M_imu.rotation, age * UNSEEN * self._dead)
         return replace(

@@ -14,6 +14,7 @@ from .. import _core
 from ..config.policies import SOLVER
 from ..contact.points import idle_rows
 from ..sensors.imu import vertical
+from .joint_parameters import GAINS, OFFSETS
 from .kept import Kept
 from .place import Place
 from .problem import Problem
@@ -268,6 +269,18 @@ class Window:
         """(nj,) torques [Nm] in the step of running node k, corrected for the readings' delay."""
         given = self.inputs[:-1][k]
         return given.torque + self.problem.torque_delay * given.torque_change
+
+    def motor_torque(self, k: int = -1) -> np.ndarray:
+        """(nj,) torques [Nm] of the motors in the step of running node k, as the window knows them.
+
+        `exp(-g) (reading - o) + w`: without gain g and offset o of the readings, where they are
+        estimated, and with what the dynamics need beside.
+        """
+        torque, problem, x = self.torque(k), self.problem, self.xs[-1]
+        blocks = (b for b in problem.joints if b.name in (GAINS, OFFSETS))
+        known = {b.name: b.per_joint(problem.parameter(x, b.name)) for b in blocks}
+        torque = np.exp(-known.get(GAINS, 0.0)) * (torque - known.get(OFFSETS, 0.0))
+        return torque + self.unexplained()[k][-problem.nj :]
 
     @property
     def told(self) -> int:

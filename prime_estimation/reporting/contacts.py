@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from ..config.policies import INTERVAL
-from ..mhe.intervals import ForceIntervals
+from ..mhe.intervals import ForceIntervals, open_variances
 from ..mhe.problem import Problem
 from ..mhe.window import Window
 from ..robot import GRAVITY
@@ -49,8 +49,8 @@ class ContactReport:
         if unweighed:
             # forces carry the weight: they are no better known than a mass that is not estimated
             covariance = covariance + unweighed**2 * np.outer(force, force)
+        corners = len(self.robot.contacts) / len(self.robot.feet)
         if not window.weighed():  # which foot carries how much
-            corners = len(self.robot.contacts) / len(self.robot.feet)
             untold = INTERVAL.untold_force * GRAVITY * mass / corners
             covariance = covariance + untold**2 * np.eye(len(force))
         if window.inputs[-2].ground_depth > 0.0:  # no contact is modelled while legs are not seen
@@ -64,6 +64,8 @@ class ContactReport:
         covariance = covariance.copy()
         variances = covariance.reshape(-1)[:: len(force) + 1]  # a view of its diagonal
         variances += self._intervals.variances(force, slides, self.problem.torques_late)
+        opens = open_variances(force[2::3] < threshold, GRAVITY * mass / corners)
+        np.maximum(variances, opens.ravel(), out=variances)
         out = []
         for contact, rows, point, *told in zip(
             self.robot.contacts, self._force_rows, points, normal, variances[2::3].tolist(), slides

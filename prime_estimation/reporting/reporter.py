@@ -92,7 +92,7 @@ class Reporter:
             **self._base.fields(window, m, base_covariance, *beside, falls),
             joint_position=self.robot.positions(layout.q(x)),
             joint_velocity=layout.part(x, "joint_rates").copy(),
-            joint_torque=self._torque(window),
+            joint_torque=window.motor_torque(),
             contacts_stamp_ns=window.stamps[-2],
             contacts=touching,
             bodies=bodies,
@@ -153,11 +153,6 @@ class Reporter:
             out.append(SensorHealth("contacts", False, contradiction))
         return out
 
-    def _torque(self, window: Window) -> np.ndarray:
-        """Motor torque (nj,) [Nm] of the newest complete node: as measured, with what it lacks."""
-        given, joints = window.inputs[-2], slice(-self.problem.nj, None)
-        return given.torque + window.unexplained(slice(-1, None))[0, joints]
-
     def _friction(self, x: np.ndarray) -> float:
         value = self.problem.parameter(x, "friction")
         return math.exp(value[0]) if value.size else math.nan
@@ -176,9 +171,9 @@ class Reporter:
             deviation = MODEL_ERROR * np.sqrt(np.maximum(parameters.diagonal()[rows], 0.0))
             if block.name == GAINS:  # their mean is not told
                 deviation = np.hypot(deviation, torque_error)
-            value, slope = block.values(self.problem.parameter(x, block.name))
-            told, stddev = block.told(deviation, slope), slope * deviation
-            parts = zip(block.labels, value.tolist(), stddev.tolist(), told.tolist())
+            parameter = self.problem.parameter(x, block.name)
+            value, stddev = block.values(parameter)[0], block.spread(parameter, deviation)
+            parts = zip(block.labels, value.tolist(), stddev.tolist(), block.told(stddev).tolist())
             out += (JointParameter(block.name, *part) for part in parts)
         return tuple(out)
 

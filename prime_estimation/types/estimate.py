@@ -84,7 +84,8 @@ class Estimate:
     twist_covariance: Array  # (6, 6) base axes
     joint_position: Array  # (nj,) rad
     joint_velocity: Array  # (nj,) rad/s, mean over the node interval that ends at the stamp
-    joint_torque: Array  # (nj,) Nm, at `contacts_stamp_ns`
+    # (nj,) Nm of the motors, without what is known of the readings' errors, at `contacts_stamp_ns`
+    joint_torque: Array
     contacts_stamp_ns: int  # one node older than the state
     contacts: tuple[ContactEstimate, ...]
     bodies: tuple[BodyInertia, ...]

@@ -343,6 +343,23 @@ def test_speed_is_that_of_estimates():
     assert np.isnan(speed_figures([status(0, 0.0)])["solve_ms_p50_p99_max"]).all()
 
 
+@pytest.mark.parametrize("moved, error", [(0.0, 0.0), (0.0005, 0.0088)])
+def test_rates_are_compared_at_stamps_of_the_truth(moved, error):
+    """Where there are such: between them the truth may have jumped, and no line says when."""
+
+    def motion(period: float, late: float) -> SimpleNamespace:
+        t = np.arange(0.0, 6.0, period) + late
+        rate, zero = np.outer(t > 3.001, [0.0, 0.0, 1.0]), np.zeros((len(t), 3))
+        still = Rotation.from_euler("z", np.zeros((len(t), 1)))
+        stated = np.tile(np.eye(3), (len(t), 1, 1))
+        out = SimpleNamespace(t=t, position=zero, velocity=zero, rate=rate, rotation=still)
+        out.position_covariance = out.velocity_covariance = out.rotation_covariance = stated
+        return out
+
+    figures = odometry_figures(motion(0.002, moved), motion(0.004, 0.0), 2.0)
+    assert figures["angular_velocity_rmse_radps"] == pytest.approx(error, rel=0.05, abs=1e-9)
+
+
 def test_the_world_of_an_estimate_without_motion_capture():
     """Place and heading are told from where it began: a perfect run has no NEES of thousands."""
     t = np.arange(0.0, 6.0, 0.01)

@@ -21,6 +21,7 @@ from identify.conftest import CONFIG
 from prime_estimation import cli
 from prime_estimation.commands.identify import _identify_all
 from prime_estimation.config.parameters import Config
+from prime_estimation.config.policies import INTERVAL
 from prime_estimation.errors import DataError, Stopped
 from prime_estimation.identify.outcome import Outcome
 from prime_estimation.identify.posterior import Posterior, Quantity
@@ -29,7 +30,7 @@ from prime_estimation.identify.tare import Tare, tare, write_tare
 from prime_estimation.identify.urdf import patch_urdf
 from prime_estimation.inertia import to_theta
 from prime_estimation.io.bag import BagReader
-from prime_estimation.robot import Robot, mesh_path, urdf_path, urdf_text
+from prime_estimation.robot import GRAVITY, Robot, mesh_path, urdf_path, urdf_text
 
 
 @pytest.fixture(scope="module")
@@ -310,7 +311,10 @@ def test_reconstructed_motion_says_how_well_it_is_known(run):
     assert np.linalg.eigvalsh(covariance).min() > 0.0
     force, vertical = arrays["contact_force"][:, :, 2], np.sqrt(covariance[:, :, 2, 2])
     loaded = force > 40.0
-    assert np.median(vertical[loaded]) > 5.0 * np.median(vertical[force < 1.0])
+    weight = GRAVITY * run.result.window.problem.robot.total_mass
+    lifted = np.median(vertical[force < 1.0])
+    assert lifted == pytest.approx(INTERVAL.force_open * weight)
+    assert np.median(vertical[loaded]) > 2.0 * lifted
     assert 0.3 < np.median(vertical[loaded]) < 5.0  # N
     assert arrays["contact_probability"][loaded].min() > 0.99
     first = estimate.contacts[0]

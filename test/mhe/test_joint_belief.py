@@ -24,12 +24,24 @@ def test_a_value_and_its_deviation_come_back(blocks, value, stddev):
     told = JointParameter("dry_friction", "calf_joint", value, stddev, True)
     mean, root = JointBelief((told,)).prior(block)
     i, least = block.labels.index("calf_joint"), block.declaration.softness
-    values, slopes = block.values(mean)
-    assert values[i] == pytest.approx(max(value, least))
-    assert slopes[i] * root[i, i] == pytest.approx(stddev)
+    assert block.values(mean)[0][i] == pytest.approx(max(value, least))
+    assert block.spread(mean, np.diag(root))[i] == pytest.approx(stddev)
     others = np.arange(len(mean)) != i
     assert mean[others] == pytest.approx(block.mean[others])
     assert root[others, others] == pytest.approx(block.prior_root[others, others])
+
+
+def test_a_loss_of_next_to_none_is_not_known_to_any_digit(blocks):
+    """There the map to it is flat: a parameter that may be 0.26 is not known to 0.002."""
+    block = blocks["dry_friction"]
+    parameters, stddev = np.full(3, -0.07), np.full(3, 0.33)
+    value, slope = block.values(parameters)
+    assert (value < 0.001).all() and (slope * stddev < 0.003).all()
+    spread = block.spread(parameters, stddev)
+    np.testing.assert_allclose(spread, 0.26, atol=0.001)
+    assert not block.told(spread).any()
+    assert block.told(block.spread(parameters, 0.2 * stddev)).all()  # it is next to none then
+    np.testing.assert_allclose(block.spread(np.full(3, 0.25), 0.1 * stddev), 0.033, rtol=0.01)
 
 
 def test_what_was_not_observed_is_not_taken_up(blocks):

@@ -83,6 +83,20 @@ def test_jump_of_the_force_at_any_instant_between_two_samples(robot):
     np.testing.assert_allclose(grown[3:], 0.0, atol=1e-15)
 
 
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_quaternions_keep_the_sign_of_the_estimate(robot, sign):
+    """q and -q are one rotation.
+
+    A robot that has turned about by more than half a turn is estimated with a negative w, and what
+    lies between two estimates must not jump to the other sign and back.
+    """
+    estimate, predictor = at_rest(robot)
+    turned = sign * np.array([0.0, 0.0, np.sin(0.6), np.cos(0.6)])
+    predictor.correct(replace(estimate, quat_world_base=turned))
+    predicted = run(predictor, estimate, np.zeros((5, 3)))
+    np.testing.assert_allclose(predicted.quat_world_base, turned, atol=1e-12)
+
+
 def test_a_sample_from_the_past_changes_nothing(robot):
     """One that comes after a newer one.
 
@@ -157,12 +171,15 @@ def test_samples_of_a_clock_that_was_set_back_are_not_run_through(robot):
     np.testing.assert_allclose(predicted.linear_velocity_base, STILL, atol=1e-12)
 
 
-def test_the_place_is_less_certain_by_the_velocity_and_the_time_since(robot):
+@pytest.mark.parametrize("samples", [10, 100])
+def test_the_place_is_less_certain_by_the_velocity_and_the_time_since(robot, samples):
+    """And by the mean force that is not told: `c t` of velocity are `c t^2 / 2` of the place."""
     estimate, predictor = at_rest(robot)
-    predicted = run(predictor, estimate, np.zeros((10, 3)))
+    predicted = run(predictor, estimate, np.zeros((samples, 3)))
     grown = predicted.pose_covariance - estimate.pose_covariance
-    age = 1e-9 * 10 * PERIOD_NS
-    expected = age**2 * estimate.twist_covariance[:3, :3]
+    age = 1e-9 * samples * PERIOD_NS
+    untold = (0.5 * INTERVAL.carried_force * age**2) ** 2 * np.eye(3)
+    expected = age**2 * estimate.twist_covariance[:3, :3] + untold
     np.testing.assert_allclose(grown[:3, :3], expected, rtol=1e-6)
     assert not grown[3:].any()
 

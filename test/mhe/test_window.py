@@ -10,7 +10,9 @@ from __future__ import annotations
 import crocoddyl
 import numpy as np
 import pytest
+from helpers.models import config, problem
 from helpers.runs import measurements
+from helpers.windows import GivenWindow
 
 from prime_estimation import _core
 from prime_estimation.config.parameters import Config
@@ -194,6 +196,25 @@ def test_torques_of_a_node_are_asked_for_from_either_end(solved):
     finally:
         for given, flag in zip(window.inputs, flags):
             given.weighed = flag
+
+
+def test_the_torque_of_the_motors_is_the_reading_with_what_it_lacks():
+    """Of the newest complete node."""
+    window = GivenWindow(problem("go2"), [problem("go2").first.neutral()] * 3, np.ones(12))
+    window._unexplained = np.arange(36.0).reshape(2, 18)
+    np.testing.assert_array_equal(window.motor_torque(), 1.0 + window._unexplained[1, 6:])
+    np.testing.assert_array_equal(window.motor_torque(0), 1.0 + window._unexplained[0, 6:])
+
+
+def test_the_torque_of_the_motors_is_without_gain_and_offset_of_the_readings():
+    """`reading = e^g tau + o`, whatever the estimator found of the sensors."""
+    of = Problem(Robot.load("go2"), config("go2", joint_parameters="gains,offsets"))
+    x, true = of.first.neutral(), np.linspace(-20.0, 20.0, 12)
+    gain, offset = 0.03 * np.cos(np.arange(12.0)), 0.4 * np.sin(np.arange(12.0))
+    of.parameter(x, "torque_gain")[:], of.parameter(x, "torque_offset")[:] = gain, offset
+    window = GivenWindow(of, [x, x], np.exp(gain) * true + offset)
+    window._unexplained = np.zeros((1, 18))
+    np.testing.assert_allclose(window.motor_torque(), true, atol=1e-12)
 
 
 def test_error_of_a_reading_is_without_its_robust_weight(solved):

@@ -21,7 +21,16 @@ MASS, STDDEV = 15.0, 2.0
 LEAST = CONTACT_SHARE * GRAVITY * MASS  # of a contact that carries [N]
 
 
-def reported(name="go2", normal=None, speed=None, again=1, weighed=True, depth=0.0, unweighed=0.0):
+def reported(
+    name="go2",
+    normal=None,
+    speed=None,
+    again=1,
+    weighed=True,
+    depth=0.0,
+    unweighed=0.0,
+    stddev=STDDEV,
+):
     """The report, and its contacts of normal forces [N] and speeds along y [m/s], asked twice."""
     of = problem(name)
     n, report = of.dynamics.nc, ContactReport(of)
@@ -29,7 +38,7 @@ def reported(name="go2", normal=None, speed=None, again=1, weighed=True, depth=0
     force[:, 2] = 30.0 if normal is None else normal
     velocity = np.zeros((n, 3))
     velocity[:, 1] = 0.0 if speed is None else speed
-    newest = np.zeros((n, 3)), force.ravel(), STDDEV**2 * np.eye(3 * n), velocity.ravel()
+    newest = np.zeros((n, 3)), force.ravel(), stddev**2 * np.eye(3 * n), velocity.ravel()
     inputs = [SimpleNamespace(ground_depth=depth)] * 2
     window = SimpleNamespace(weighed=lambda: weighed, inputs=inputs)
     for _ in range(40 * again):  # what a force's change has left in the intervals is gone
@@ -80,6 +89,17 @@ def test_share_of_contacts_that_slip_is_a_mean_over_those_that_carry():
 def test_forces_are_no_better_known_than_a_mass_that_is_not_estimated():
     added = covariances(unweighed=0.1) - covariances()
     np.testing.assert_allclose(added, np.diag([0.0, 0.0, 3.0**2]), atol=1e-6)
+
+
+@pytest.mark.parametrize("name, corners", [("go2", 1), ("g1", 4)])
+def test_the_force_of_a_contact_that_carries_nothing_is_not_exact(name, corners):
+    """The law of contacts says so, up to the node in which a foot touches down."""
+    least = INTERVAL.force_open * GRAVITY * MASS / corners * np.array([0.5, 0.5, 1.0])
+    told = covariances(name=name, normal=0.0, stddev=0.01)
+    np.testing.assert_allclose(np.sqrt(np.diag(told)), least, rtol=1e-6)
+    carries = covariances(name=name, normal=1.1 * LEAST, stddev=0.01)
+    np.testing.assert_allclose(carries, 0.01**2 * np.eye(3), atol=1e-6)
+    np.testing.assert_allclose(covariances(normal=0.0), STDDEV**2 * np.eye(3), atol=1e-6)
 
 
 @pytest.mark.parametrize("name, corners", [("go2", 1), ("g1", 4)])

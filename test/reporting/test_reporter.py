@@ -69,14 +69,6 @@ def test_without_torques_or_rates_nothing_rests(reporter, m):
     assert reporter._torque_error(m, False)[1] == 0.0
 
 
-def test_the_torque_is_the_reading_with_what_it_lacks(reporter):
-    """Of the newest complete node."""
-    w = np.arange(36.0).reshape(2, 18)
-    inputs = [SimpleNamespace(torque=k * np.ones(12)) for k in (1.0, 2.0, 3.0)]
-    window = SimpleNamespace(inputs=inputs, unexplained=lambda nodes: w[nodes])
-    np.testing.assert_array_equal(reporter._torque(window), 2.0 + w[1, 6:])
-
-
 def test_joint_parameters_are_those_that_are_free():
     """Their deviations are wider than noise explains; the mean of gains has that of all torques."""
     it = Problem(robot("go2"), config("go2", joint_parameters="gains,zeros"))
