@@ -60,6 +60,19 @@ def test_systematic_errors_do_not_average_out():
     )
 
 
+def test_what_is_not_of_one_prior_is_not_fused():
+    """Of another prior, or of another link whose parameters are as many."""
+    one = prior()
+    for other in (
+        replace(one, links=("FL_hip",)),
+        replace(one, manifold="exponential_eigenvalue"),
+        replace(one, prior=one.prior + 0.01),
+        replace(one, prior_root=1.1 * one.prior_root),
+    ):
+        with pytest.raises(DataError, match="posteriors to fuse are of other links, or another"):
+            fuse([one, other])
+
+
 def test_contradictory_recordings_are_refused(run):
     shifted = run.posterior.theta.copy()
     shifted[0] += 0.1  # 20 % of mass, and what goes with it
