@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -25,9 +26,9 @@ def estimate():
     return make_estimate(Robot.load("go2"), NOW)
 
 
-def heard(imu_ns: int = NOW, joints_ns: int = NOW) -> Validity:
+def heard(imu_ns: int = NOW, joints_ns: int = NOW, wall_clock: bool = False) -> Validity:
     """Of a caller that allows 0.3 m/s, after one reading of each stream."""
-    out = Validity(0.3, wall_clock=False)
+    out = Validity(0.3, wall_clock)
     out.heard(ImuSample(imu_ns, np.zeros(3), np.zeros(3)), True)
     out.heard(JointSample(joints_ns, np.zeros(12)), True)
     return out
@@ -40,6 +41,16 @@ def doubt(validity: Validity, estimate, said=None) -> str:
 @pytest.mark.parametrize("ms, told", [(49, ""), (51, "no joints for 0.05 s")])
 def test_a_stream_may_be_silent_for_a_twentieth_of_a_second(ms, told, estimate):
     assert doubt(heard(joints_ns=NOW - ms * MS), estimate) == told
+
+
+@pytest.mark.parametrize("wall_clock, told", [(True, "no reading for 0.06 s"), (False, "")])
+def test_silence_by_the_computers_clock(wall_clock, told, estimate, monkeypatch):
+    """Where nothing comes no stamp tells of it; a simulation may wait as long as it likes."""
+    clock = SimpleNamespace(monotonic=lambda: 100.0)
+    monkeypatch.setattr("prime_estimation.policy.validity.time", clock)
+    validity = heard(wall_clock=wall_clock)
+    clock.monotonic = lambda: 100.06
+    assert doubt(validity, estimate) == told
 
 
 @pytest.mark.parametrize(
