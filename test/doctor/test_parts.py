@@ -462,6 +462,24 @@ def test_clocks(standing):
     assert any(f.name == "timing.imu.held" and "67 %" in f.text for f in found)
 
 
+def test_messages_with_something_wrong_need_not_be_refused(standing):
+    """Those without a stamp are used, at the time of their arrival."""
+    robot, recording = standing
+    counts = {"imu: no stamp, arrival time taken": 3000}
+    (found,) = examined(robot, replace(recording, refused=counts)).faults
+    assert found.text == ("messages with something wrong: imu: no stamp, arrival time taken (3000)")
+
+
+def test_what_is_missing_is_named(standing):
+    robot, recording = standing
+    joints = {"joint_states": recording.streams["joint_states"]}
+    assert faults(robot, replace(recording, streams=joints)) == ["sensors.imu"]
+    effort = Stream(T, T, {"effort": np.ones((len(T), 12))})
+    streams = {**recording.streams, "joint_commands": effort}
+    found = {f.name: f for f in examined(robot, replace(recording, streams=streams)).findings}
+    assert "torque is commanded, not measured" in found["sensors.torque"].text
+
+
 def test_too_short(standing):
     robot, recording = standing
     short = {
