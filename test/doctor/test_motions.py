@@ -242,6 +242,7 @@ def test_place_and_unit_of_a_tracked_body():
         (0.7, 0.0, ["rates.scale"]),
         (1.3, 0.0, ["rates.scale"]),
         (1.0, 0.012, ["rates.delay"]),
+        (1.0, -0.012, ["rates.delay"]),
     ],
 )
 def test_rates_of_another_size_or_late(size, late, named):
@@ -249,6 +250,7 @@ def test_rates_of_another_size_or_late(size, late, named):
     velocity = size * np.sin(3.0 * (T - late))[:, None]
     found = rates._details(change, velocity, np.array([size]), np.array(["knee"]))
     assert [f.name for f in found] == ["rates", *named]
+    assert not late or f"12 ms {'late' if late > 0.0 else 'early'} against" in found[1].text
 
 
 def test_streams_that_are_slow_late_or_have_gaps():
