@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -21,6 +22,7 @@ from prime_estimation.identify.joint_notices import joint_notices
 from prime_estimation.identify.joint_yaml import noise_changes, robot_changes
 from prime_estimation.identify.joints import JointPosterior, fuse_joints
 from prime_estimation.identify.posterior import to_psi
+from prime_estimation.identify.tare import tare_joints
 from prime_estimation.mhe.joint_parameters import (
     MODEL_ERROR,
     chosen,
@@ -96,6 +98,15 @@ def test_a_known_mass_tells_the_mean_of_the_gains():
     assert together[0] == pytest.approx(0.01, rel=0.01) and together[1] < 0.001
     assert tared.scale_stddev == pytest.approx(np.hypot(0.01, 0.005) / 16.0, rel=0.01)
     assert tared.by_mass @ tared.total_covariance @ tared.by_mass < 0.006**2
+
+
+def test_a_mass_that_no_gains_explain():
+    run = SimpleNamespace(name="run", joints=posterior(), friction=(0.6, 0.02))
+    for known in (16.0 / 0.71, 16.0 / 1.29):
+        assert tare_joints(run, known).joints.mass == known
+    for known in (16.0 / 0.69, 16.0 / 1.31):
+        with pytest.raises(DataError, match="16.000 kg were identified .* no joint parameters"):
+            tare_joints(run, known)
 
 
 def test_changes_of_the_yaml_go_on_from_what_it_has():

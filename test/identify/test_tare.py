@@ -55,6 +55,8 @@ def test_the_scale_is_as_uncertain_as_the_sum_of_the_masses(correlation):
     """Not as each of them: what one link has too much another one has too little."""
     stddevs = 0.3, 0.2
     given = run(stddevs, correlation)
+    leg = np.eye(20)[0]  # kg, by the scale of one leg, of which the tare finds the mean
+    given.posterior.budget["torque scale of FL_foot alone"] = 0.3 * leg
     total = robot("go2").total_mass
     found = tare(given, total - 0.02 * RESPONSE)
     both = stddevs[0] ** 2 + stddevs[1] ** 2 + 2.0 * correlation * stddevs[0] * stddevs[1]
@@ -64,7 +66,7 @@ def test_the_scale_is_as_uncertain_as_the_sum_of_the_masses(correlation):
     assert (found.mass_before, found.friction) == (pytest.approx(total), 0.6)
     assert given.posterior.total_mass_variance() == pytest.approx(both, abs=1e-12)
     by_scale = config("go2").noise.torque_scale * RESPONSE
-    whole = np.sqrt(both + OTHER**2 + by_scale**2)
+    whole = np.sqrt(both + OTHER**2 + by_scale**2 + 0.3**2)
     assert given.posterior.total_mass_stddev() == pytest.approx(whole, rel=1e-9)
 
 

@@ -71,8 +71,8 @@ def test_odometry_comes_at_the_rate_that_was_asked_for():
     stream.predicted(first)  # there is nothing yet that could be carried on
     stream.estimated(first, first)
     stamps = [START + 2_000_000 * k - 500 * (k % 4 == 2) for k in range(1, 101)]
-    for stamp_ns in stamps:
-        stream.predicted(replace(first, stamp_ns=stamp_ns))
+    for stamp in stamps:
+        stream.predicted(replace(first, stamp_ns=stamp))
     assert [e.stamp_ns for e in sent] == [START, *stamps[1::2]]
     stream.forget()
     stream.predicted(estimate(3))
