@@ -12,7 +12,16 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from prime_estimation.config.parameters import Config
-from prime_estimation.doctor.checks import delays, feet, imu, mocap, mocap_velocity, rates, timing
+from prime_estimation.doctor.checks import (
+    delays,
+    feet,
+    imu,
+    mocap,
+    mocap_velocity,
+    rates,
+    timing,
+    weight,
+)
 from prime_estimation.doctor.checks.imu_orientation import _tilt
 from prime_estimation.doctor.clocks import _settings
 from prime_estimation.doctor.delays import Delay
@@ -265,6 +274,49 @@ def test_streams_that_are_slow_late_or_have_gaps():
     holes = np.delete(even, [*range(100, 110), *range(300, 303)])
     found = named(holes, 0.0)["timing.joint_states.gaps"]
     assert "1 gaps, the longest of 44 ms" in found.text
+    for longest, gaps in ((0.039, False), (0.041, True)):  # four times the usual
+        steps = np.full(400, 0.01)
+        steps[200] = longest
+        assert ("timing.joint_states.gaps" in named(np.cumsum(steps), 0.0)) == gaps
+    for share, jitters in ((0.16, False), (0.18, True)):  # a quarter, as a standard deviation
+        steps = 0.004 * (1.0 + share * np.tile([-1.0, 0.0, 1.0], 300))
+        assert ("timing.joint_states.jitter" in named(np.cumsum(steps), 0.0)) == jitters
+
+
+@pytest.mark.parametrize(
+    ("ratio", "said", "proposed"),
+    [
+        (1.04, "", None),
+        (0.96, "", None),
+        (1.06, "17.05 kg, the model weighs 16.09 kg (+6.0 %)", "torque_scale: 1.272"),
+        (0.94, "(-6.0 %)", "torque_scale: 1.128"),
+        (0.81, "(-19.0 %)", "torque_scale: 0.972"),
+        (0.79, "which no load explains", "look at the unit of the torques"),
+    ],
+)
+def test_weight_that_torques_carry(ratio, said, proposed):
+    """Of readings that are divided by 1.2: they carry the weight without more of that."""
+    of = robot(torque_scale=1.2)
+    given = signals(POSE, torque=np.zeros(12), force=[0, 0, GRAVITY], up=[0, 0, 1])
+
+    def at(signals, rows):
+        needed = np.tile([0.0, 0.0, of.total_mass * GRAVITY, 0.0, 0.0, 0.0], (len(rows), 1))
+        up = np.tile([0.0, 0.0, 1.0], (len(rows), 1))
+        load = 0.25 * ratio * needed[:, None, :3] * np.ones((1, 4, 1))
+        return SimpleNamespace(needed=needed, residual=(1.0 - ratio) * needed, up=up, load=load)
+
+    case = SimpleNamespace(
+        robot=of,
+        signals=given,
+        legs=SimpleNamespace(at=at),
+        legged=True,
+        carried=True,
+        sound=lambda *streams: True,
+    )
+    _, (finding,) = weight.examine(case)
+    assert finding.severity == ("hint" if said else "fact") and said in finding.text
+    assert finding.evidence["mass_kg"] == pytest.approx(ratio * of.total_mass)
+    assert proposed is None or proposed in finding.proposal
 
 
 def test_remedies_of_delays():
