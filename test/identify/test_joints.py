@@ -132,8 +132,10 @@ def test_several_recordings_add_up_and_contradictions_are_refused():
     pattern = np.cos(np.arange(12)) - np.cos(np.arange(12)).mean()
     expected = (0.011 + 0.015) * 0.01**-2 / information * pattern
     np.testing.assert_allclose(gains - gains.mean(), expected, rtol=0.01)
+    stddev = np.sqrt(2.0 * posterior().covariance[1, 1])
+    fuse_joints([posterior(0.0), posterior(3.95 * stddev)], ["a", "b"])
     with pytest.raises(DataError, match="a and b contradict each other in the torque gain"):
-        fuse_joints([posterior(0.0), posterior(0.1)], ["a", "b"])
+        fuse_joints([posterior(0.0), posterior(4.05 * stddev)], ["a", "b"])
 
 
 @pytest.mark.parametrize("times", [2, 20])
@@ -203,6 +205,16 @@ def test_a_joint_that_does_not_move_keeps_its_prior():
         assert [q.observable for q in of_type] == [
             q.label != "hip_joint" or observed for q in of_type
         ]
+
+
+def test_a_lead_of_dry_friction_is_said_where_the_yaml_has_none():
+    found = replace(posterior(), gain_stddev=0.001, lead=0.0021)
+    (line,) = joint_notices(found)
+    assert line.startswith("dry friction turns 2 ms before the joints")
+    assert not joint_notices(replace(found, lead=0.0019))
+    known = CONFIG.updated({"robot": {"friction_lead": 0.002}})
+    assert robot_changes(found, Robot(CONFIG.robot))["friction_lead"] == 0.0021
+    assert "friction_lead" not in robot_changes(found, Robot(known.robot))
 
 
 def test_the_mean_of_all_gains_is_held():
