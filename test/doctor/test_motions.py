@@ -319,6 +319,19 @@ def test_weight_that_torques_carry(ratio, said, proposed):
     assert proposed is None or proposed in finding.proposal
 
 
+@pytest.mark.parametrize(
+    ("name", "values", "held"),
+    [
+        ("mocap/pose", T // 0.02, True),  # five times the same
+        ("mocap/pose", 0.0 * T, False),  # what stands still holds nothing
+        ("contacts", T // 0.5, False),  # flags stay for a step
+    ],
+)
+def test_samples_that_are_held(name, values, held):
+    found = timing._stream(name, Stream(T, T, {"values": values[:, None]}))
+    assert (f"timing.{name}.held" in [f.name for f in found]) == held
+
+
 def test_remedies_of_delays():
     late = Delay(0.03, 1.0, 0.0)
     assert "by -30 ms (imu.delay: 0.030" in delays._finding("imu", "IMU", late, {}, 0.0).proposal
