@@ -8,6 +8,7 @@ import re
 import threading
 import time
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -139,6 +140,9 @@ def test_wide_velocity_is_not_valid(hanging):
             state = observer.arrays(**hanging(0.002 * k))
         assert not state.valid and state.reason.startswith("the velocity is known to 0.")
         assert np.isfinite(state.linear_velocity_base).all()
+        # what readings cannot be is said before, though there is an estimate
+        observer._readings.plausibility = SimpleNamespace(doubts=["in degrees?", "dead?"])
+        assert observer.state().reason == "in degrees?; dead?"
 
 
 def test_a_call_does_not_wait_for_a_solve(hanging):
