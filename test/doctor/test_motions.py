@@ -16,10 +16,12 @@ from prime_estimation.doctor.checks import (
     delays,
     feet,
     imu,
+    imu_orientation,
     mocap,
     mocap_velocity,
     rates,
     timing,
+    units,
     weight,
 )
 from prime_estimation.doctor.checks.imu_orientation import _tilt
@@ -193,6 +195,53 @@ def test_tilt_of_the_imus_own_orientation():
     }
     stream = Stream(0.1 * np.arange(n), 0.1 * np.arange(n), values)
     assert _tilt(stream, np.ones(n, bool)) == pytest.approx(0.3)
+
+
+@pytest.mark.parametrize(("degrees", "named"), [(14.0, []), (16.0, ["imu.orientation"])])
+def test_an_orientation_that_is_not_what_is_felt(degrees, named):
+    values = {
+        "angular_velocity": np.zeros((50, 3)),
+        "linear_acceleration": np.tile([0.0, 0.0, GRAVITY], (50, 1)),
+        "quat_world_imu": np.tile(
+            Rotation.from_euler("y", degrees, degrees=True).as_quat(), (50, 1)
+        ),
+    }
+    at = 0.1 * np.arange(50)
+    recording = Recording("run", {"imu": Stream(at, at, values)}, {}, 5.0)
+    case = SimpleNamespace(recording=recording, signals=SimpleNamespace(gyro=np.zeros((50, 3))))
+    _, found = imu_orientation.examine(case)
+    assert [f.name for f in found] == named
+    assert not found or f"{degrees:.0f} degrees from what" in found[0].text
+
+
+@pytest.mark.parametrize(("degrees", "severity"), [(3.5, "fact"), (4.5, "hint")])
+def test_an_imu_that_leans_against_the_forces_of_the_feet(degrees, severity):
+    """About an axis in the plane: about the vertical forces tell little."""
+    asked = np.random.default_rng(3).normal([0.0, 0.0, 150.0], [30.0, 30.0, 20.0], (300, 3))
+    lean = Rotation.from_rotvec(np.radians(degrees) * np.array([0.6, 0.8, 0.0]))
+    zero = np.zeros((300, 3))
+    motion = SimpleNamespace(
+        needed=np.hstack([asked, zero]), residual=np.hstack([asked - lean.apply(asked), zero])
+    )
+    given = SimpleNamespace(torque=asked)
+    case = SimpleNamespace(legged=True, carried=True, signals=given, motion=motion)
+    (finding,) = imu._axes(case)
+    assert finding.severity == severity and f"by {degrees} degrees" in finding.text
+
+
+@pytest.mark.parametrize(("turning", "named"), [([], ["units.position"]), ([0], [])])
+def test_a_joint_that_turns_as_far_as_it_likes_is_not_in_degrees(turning, named):
+    swings = 50.0 + np.sin(T)[:, None] * np.ones(12)
+    position = np.where(np.arange(12) == 0, swings, POSE)
+    rates = np.gradient(position, STEP, axis=0)
+    case = SimpleNamespace(
+        robot=SimpleNamespace(nj=12, turning=np.array(turning, int)),
+        signals=replace(signals(POSE), position=position, velocity=rates),
+        with_units=lambda stream, factors: case,
+        with_signals=lambda found: case,
+    )
+    _, found = units._positions(case)
+    assert [f.name for f in found] == named
 
 
 def test_an_imu_that_is_turned_is_turned_back():

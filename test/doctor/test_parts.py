@@ -134,6 +134,7 @@ def spoilt(recording, name: str, change):
         ("joint_states", "velocity", 60.0 / (2.0 * np.pi), ["units.velocity"]),
         ("joint_states", "velocity", 1.0 / (2.0 * np.pi), ["units.velocity"]),
         ("imu", "linear_acceleration", 1e3 / 9.80665, ["units.accelerometer"]),
+        ("joint_states", "velocity", 180.0 / np.pi, ["units.velocity"]),
     ],
 )
 def test_units(stream, field, factor, named, standing):
@@ -141,6 +142,20 @@ def test_units(stream, field, factor, named, standing):
     assert faults(robot, recording) == []
     bad = spoilt(recording, stream, lambda v: v.__setitem__(field, v[field] * factor))
     assert faults(robot, bad) == named
+
+
+def test_a_gyro_in_degrees(standing):
+    """Of a robot that turns by 17 degrees/s in the mean, and none that does so in radians."""
+    robot, recording = standing
+    turns = 0.3 * np.sign(np.sin(recording.streams["imu"].stamps))[:, None] * [0.0, 0.0, 1.0]
+    swings = spoilt(recording, "imu", lambda v: v.update(angular_velocity=turns))
+    assert faults(robot, swings) == []
+    (found,) = examined(robot, spoilt(swings, "imu", to_degrees)).faults
+    assert found.name == "units.gyro" and found.evidence["median"] == pytest.approx(17.2, abs=0.1)
+
+
+def to_degrees(values) -> None:
+    values["angular_velocity"] = np.degrees(values["angular_velocity"])
 
 
 def test_settings_are_told_from_data_without_the_mistake(standing):
