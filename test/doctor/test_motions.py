@@ -13,6 +13,7 @@ from scipy.spatial.transform import Rotation
 
 from prime_estimation.config.parameters import Config
 from prime_estimation.doctor.checks import (
+    arm,
     delays,
     feet,
     imu,
@@ -32,6 +33,7 @@ from prime_estimation.doctor.legs import Legs
 from prime_estimation.doctor.mocap import mocap_signals
 from prime_estimation.doctor.recording import Recording, Stream
 from prime_estimation.doctor.signals import STEP, Signals, upwards
+from prime_estimation.joint_friction import FRICTION_VELOCITY
 from prime_estimation.robot import GRAVITY, Robot
 
 T = np.arange(0.0, 4.0, STEP)
@@ -242,6 +244,50 @@ def test_a_joint_that_turns_as_far_as_it_likes_is_not_in_degrees(turning, named)
     )
     _, found = units._positions(case)
     assert [f.name for f in found] == named
+
+
+def swings_of_an_arm(late: float, signs: np.ndarray):
+    """Findings about a RicMonk whose torques are late [s], and have these signs."""
+    of = robot("ricmonk", joint_friction=0.3, joint_damping=0.1)
+    size, pace = np.array([0.8, 0.6, 0.7]), np.array([4.0, 7.0, 5.0])
+
+    def motion(t):
+        phase = pace * t[:, None]
+        return size * np.sin(phase), size * pace * np.cos(phase), -size * pace**2 * np.sin(phase)
+
+    def torque(t):
+        data, (angle, rate, change) = of.model.createData(), motion(t)
+        links = [
+            pin.rnea(of.model, data, of.coordinates(q), v, a)
+            for q, v, a in zip(angle, rate, change)
+        ]
+        sign = rate / np.hypot(rate, FRICTION_VELOCITY)
+        return np.array(links) + of.joint_damping * rate + of.joint_friction * sign
+
+    position, velocity, acceleration = motion(T)
+    told = signs * torque(T - late)
+    given = Signals(T, np.ones(len(T), bool), position, velocity, acceleration, torque=told)
+    _, found = arm.examine(SimpleNamespace(robot=of, signals=given))
+    return of, {f.name: f for f in found}
+
+
+@pytest.mark.parametrize("late", [0.0, 0.008, -0.008, 0.012, -0.012])
+def test_torques_of_an_arm_that_are_late(late):
+    _, found = swings_of_an_arm(late, np.ones(3))
+    delay = found["delay.torque"]
+    assert delay.evidence["delay_s"] == pytest.approx(late, abs=5e-4)
+    assert delay.severity == ("fault" if abs(late) > 0.01 else "fact")
+    assert not late or ("late" if late > 0.0 else "early") in delay.text
+    assert found["torques"].severity == "fact" and "sign.torque" not in found
+    if not late:
+        assert max(found["torques"].evidence["residual"].values()) < 1e-9
+
+
+def test_a_torque_of_an_arm_with_the_opposite_sign():
+    of, found = swings_of_an_arm(0.0, np.array([1.0, -1.0, 1.0]))
+    assert found["sign.torque"].severity == "fault"
+    assert found["sign.torque"].evidence == {"joint": of.joint_names[1]}
+    assert list(found["torques"].evidence["residual"]) == of.joint_names[::2]  # what fits
 
 
 def test_an_imu_that_is_turned_is_turned_back():
