@@ -22,11 +22,12 @@ from prime_estimation.doctor.checks import (
     mocap_velocity,
     rates,
     timing,
+    torques,
     units,
     weight,
 )
 from prime_estimation.doctor.checks.imu_orientation import _tilt
-from prime_estimation.doctor.clocks import _settings
+from prime_estimation.doctor.clocks import _offsets, _settings
 from prime_estimation.doctor.delays import Delay
 from prime_estimation.doctor.hypotheses import orders, zeros
 from prime_estimation.doctor.legs import Legs
@@ -244,6 +245,51 @@ def test_a_joint_that_turns_as_far_as_it_likes_is_not_in_degrees(turning, named)
     )
     _, found = units._positions(case)
     assert [f.name for f in found] == named
+
+
+@pytest.mark.parametrize(
+    ("changes", "differs"),
+    [
+        ({}, True),
+        ({"armature": 0.0139}, False),  # 1.4 times the model's, or less
+        ({"armature": 0.0072}, False),
+        ({"armature": 0.0070}, True),
+        ({"armature": -0.02}, False),
+        ({"residual": 0.74}, False),  # 1.5 times what is left with it
+        ({"excited": 19.0}, False),
+    ],
+)
+def test_an_armature_that_is_worth_a_word(changes, differs):
+    fit = {"armature": 0.0141, "armature_model": 0.01, "excited": 21.0}
+    assert torques._differs({**fit, "residual": 0.76, "fitted": 0.5, **changes}) == differs
+
+
+def test_armature_damping_and_friction_of_a_swinging_leg():
+    """With outliers, as where the foot hits something."""
+    rng = np.random.default_rng(4)
+    terms = rng.normal(size=(600, 3)) * [50.0, 5.0, 1.0]
+    values = terms @ [0.02, 0.1, 0.3] + rng.normal(0.0, 0.05, 600)
+    values[::20] += 5.0
+    found = torques._fit(terms, values, terms @ [0.01, 0.1, 0.3], 0.01)
+    told = [found[name] for name in ("armature", "damping", "friction")]
+    assert told == pytest.approx([0.02, 0.1, 0.3], abs=0.02)
+    assert found["armature"] == pytest.approx(0.02, abs=5e-4)
+    assert found["fitted"] == pytest.approx(0.05, rel=0.2)
+    assert found["residual"] == pytest.approx(0.5, rel=0.15)  # 0.01 times 50 rad/s2
+    assert found["excited"] == pytest.approx(50.0, rel=0.1)
+
+
+def test_stamps_that_jump_tell_no_clock():
+    """Of a stream that arrives in heaps no clock is told; of one that does not it is."""
+    at = np.arange(0.0, 4.0, 0.01)
+
+    def offsets(heaps: float):
+        late = 100.0 + heaps * np.linspace(0.0, 1.0, len(at))
+        streams = {"joint_states": Stream(at, at, {}), "imu": Stream(at + late, at, {})}
+        return dict(_offsets(Recording("run", streams, {}, 4.0)))
+
+    assert offsets(0.24) == {"imu": pytest.approx(100.12)}
+    assert offsets(0.26) == {}
 
 
 def swings_of_an_arm(late: float, signs: np.ndarray):
