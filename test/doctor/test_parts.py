@@ -370,6 +370,31 @@ def test_contacts_of_feet_that_are_not_always_told(tmp_path):
         assert standing is None if np.isnan(value) else standing.all()
 
 
+def test_readings_are_those_of_the_robots_yaml(tmp_path):
+    """Without zeros and delay that it knows, up to the second that was asked for."""
+    known = {"joint_zeros": {"FL_calf_joint": 0.05}, "mocap_delay": 0.2}
+    robot = Robot(Config.load("go2").updated({"robot": known}).robot)
+    message = random_message("geometry_msgs/msg/PoseStamped", np.random.default_rng(0))
+    q = message.pose.orientation
+    q.x, q.y, q.z, q.w = 0.0, 0.0, 0.0, 1.0
+    with BagWriter(tmp_path / "run.mcap") as bag:
+        make = bag.message_class
+        for k in range(300):
+            stamp = 1_700_000_000_000_000_000 + 10_000_000 * k
+            joints = joint_state(make, stamp, robot.joint_names, position=np.full(12, 0.3))
+            bag.write("/joint_states", stamp, joints)
+            rest = {"angular_velocity": np.zeros(3), "linear_acceleration": np.array([0, 0, 9.81])}
+            bag.write("/imu", stamp, imu(make, stamp, "imu", **rest))
+            message.header = joints.header
+            bag.write("/mocap/pose", stamp, message)
+    recording = read_recording(tmp_path / "run.mcap", robot, longest=1.0)
+    joints, mocap_poses = (recording.streams[name] for name in ("joint_states", "mocap/pose"))
+    at = robot.joint_names.index("FL_calf_joint")
+    np.testing.assert_allclose(joints.values["position"][0], 0.3 - 0.05 * np.eye(12)[at])
+    assert mocap_poses.stamps[0] == mocap_poses.arrivals[0] == pytest.approx(-0.2)
+    assert recording.seconds == 1.0 and joints.stamps[-1] == pytest.approx(1.0, abs=0.011)
+
+
 @pytest.mark.parametrize(
     ("off", "named"),
     [
