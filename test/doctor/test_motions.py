@@ -33,7 +33,7 @@ from prime_estimation.doctor.hypotheses import orders, zeros
 from prime_estimation.doctor.legs import Legs
 from prime_estimation.doctor.mocap import mocap_signals
 from prime_estimation.doctor.recording import Recording, Stream
-from prime_estimation.doctor.signals import STEP, Signals, upwards
+from prime_estimation.doctor.signals import STEP, Signals, _on_grid, upwards
 from prime_estimation.joint_friction import FRICTION_VELOCITY
 from prime_estimation.robot import GRAVITY, Robot
 
@@ -91,6 +91,33 @@ def test_base_of_an_imu_beside_it():
         centre = data.oMf[model.getFrameId(contact.frame)].act(np.array(contact.position, float))
         np.testing.assert_allclose(found.point[0, f], centre - [0.0, 0.0, contact.radius])
         np.testing.assert_allclose(found.speed[0, f], np.cross(rate, found.point[0, f]), atol=1e-12)
+
+
+def test_forces_of_feet_and_what_they_leave():
+    """Of a Go2 at rest whose torques hold given forces, half of its weight in all."""
+    of, force = robot(), np.random.default_rng(2).normal([0.0, 0.0, 20.0], 5.0, (4, 3))
+    model, q = of.model, np.concatenate([np.zeros(6), [1.0], POSE])
+    data = model.createData()
+    left = pin.computeGeneralizedGravity(model, data, q).copy()
+    pin.computeJointJacobians(model, data, q)
+    pin.updateFramePlacements(model, data)
+    for contact, f in zip(of.contacts, force):
+        frame = model.getFrameId(contact.frame)
+        point = data.oMf[frame].act(np.array(contact.position, float)) - [0.0, 0.0, contact.radius]
+        jacobian = pin.getFrameJacobian(model, data, frame, pin.LOCAL_WORLD_ALIGNED)
+        lever = pin.skew(point - data.oMf[frame].translation)
+        left -= (jacobian[:3] - lever @ jacobian[3:]).T @ f
+    up = of.imu_placement.rotation.T @ [0.0, 0.0, 1.0]
+    given = signals(POSE, torque=left[6:], gyro=np.zeros(3), force=GRAVITY * up, up=up)
+    found = Legs(of).at(given, np.array([100, 200]))
+    np.testing.assert_allclose(found.load, [force, force], atol=1e-9)
+    np.testing.assert_allclose(found.residual, [left[:6], left[:6]], atol=1e-9)
+
+
+def test_a_joint_that_turns_on_is_not_smoothed_over_its_seam():
+    angle = np.column_stack([2.0 * T, 0.1 * T])
+    read = Stream(T, T, {"position": (angle + np.pi) % (2.0 * np.pi) - np.pi})
+    np.testing.assert_allclose(_on_grid(read, "position", T, [0]), angle, atol=1e-12)
 
 
 def test_base_below_an_imu_that_a_joint_turns():
