@@ -15,13 +15,14 @@ import numpy as np
 import pinocchio as pin
 
 from .config.values import are_numbers
-from .errors import ConfigError
+from .errors import ConfigError, DataError
 from .io.inertia_messages import inertia_parameters
 from .io.messages import stamp_ns
 from .robot import Robot
 
 # a message stamped this much before the newest is not late: the clock has been set back
 _RESTART_NS = 1_000_000_000
+_FIELDS = ("header", "sequence", "valid", "bodies")  # of an InertialParameters message
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,13 @@ class InertiaGate:
         """Check an InertialParameters message, and keep it if it is accepted.
 
         Returns the reason for a refusal; empty if the message is accepted.
+
+        Raises:
+            DataError: it is no such message.
         """
+        if not all(hasattr(message, name) for name in _FIELDS):
+            what = "InertiaGate.offer takes an InertialParameters message"
+            raise DataError(f"{what}, got a {type(message).__name__}", message)
         reason = self._judge(message)
         if reason:
             self.refused[reason.split(":")[0]] += 1

@@ -4,10 +4,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Real
 
 import numpy as np
 import pinocchio as pin
+
+from ..errors import ConfigError
 
 
 @dataclass(frozen=True)
@@ -45,6 +49,9 @@ class VelocityCommand:
     """Velocity that the base shall have in its heading frame, and how it shall be held meanwhile.
 
     `height` is added to the nominal one; `lean` (2,) moves the base over its feet while they stand.
+
+    Raises:
+        ConfigError: one of them is no number.
     """
 
     vx: float = 0.0  # m/s, forwards
@@ -52,6 +59,17 @@ class VelocityCommand:
     yaw_rate: float = 0.0  # rad/s
     height: float = 0.0  # m
     lean: tuple[float, float] = (0.0, 0.0)  # m, forwards and to the left
+
+    def __post_init__(self):
+        for name in ("vx", "vy", "yaw_rate", "height"):
+            if not isinstance(value := getattr(self, name), Real):
+                what = f"{name} of a velocity command must be a number, got {value!r:.60}"
+                raise ConfigError(what, value)
+        lean = self.lean
+        listed = isinstance(lean, Sequence | np.ndarray) and len(lean) == 2
+        if not listed or not all(isinstance(value, Real) for value in lean):
+            what = f"lean of a velocity command must be two numbers [m], got {lean!r:.60}"
+            raise ConfigError(what, lean)
 
 
 @dataclass(frozen=True)

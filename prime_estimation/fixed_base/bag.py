@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..errors import DataError
+from ..errors import ConfigError, DataError
 from ..io.bag import BagReader
 from ..io.messages import MessageReader
 from ..recordings.samples import samples_between
@@ -34,9 +34,12 @@ def read_bag(
         topics: sensor topics by role, where they cannot be found by type and name.
 
     Raises:
+        ConfigError: `robot` is something else, as its name.
         DataError: the bag cannot be read, does not fit the robot, or has no joint states with
             efforts in the span.
     """
+    if not isinstance(robot, Robot):
+        raise ConfigError(f"read_bag takes a Robot (Robot.load), got {robot!r:.60}", robot)
     with BagReader(path) as bag:
         used = choose_topics(bag, robot, False, topics)
         reader = MessageReader(

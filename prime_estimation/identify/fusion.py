@@ -26,11 +26,19 @@ def fuse(posteriors: list[Posterior]) -> Posterior:
     As `fused` makes it. Systematic errors do not average out: their weighted mean stays.
 
     Raises:
-        DataError: there is none.
+        DataError: there is none, or they are of other links or another prior.
     """
+    if not isinstance(posteriors, list | tuple) or not all(
+        isinstance(p, Posterior) for p in posteriors
+    ):
+        what = "fuse takes a list of posteriors (Run.posterior)"
+        raise DataError(f"{what}, got {posteriors!r:.60}", posteriors)
     if not posteriors:
         raise DataError("there is no posterior to fuse; give one or more", posteriors)
     first = posteriors[0]
+    if not all(_comparable(first, p) for p in posteriors):
+        what = "posteriors to fuse are of other links, or another prior"
+        raise DataError(f"{what}: identify all recordings with one robot and one config", first)
     if len(posteriors) == 1:
         return first
     root, covariances = first.prior_root, [p.covariance for p in posteriors]
@@ -40,6 +48,13 @@ def fuse(posteriors: list[Posterior]) -> Posterior:
     causes = dict.fromkeys(cause for p in posteriors for cause in p.budget)
     budget = {c: sum(s * p.budget.get(c, 0.0) for s, p in zip(share, posteriors)) for c in causes}
     return Posterior(first.links, theta, covariance, first.prior, root, budget, first.manifold)
+
+
+def _comparable(one: Posterior, other: Posterior) -> bool:
+    """Whether two posteriors are of the same coordinates, with the same prior."""
+    return (one.links, one.manifold) == (other.links, other.manifold) and all(
+        np.allclose(a, b) for a, b in ((one.prior, other.prior), (one.prior_root, other.prior_root))
+    )
 
 
 def check_agreement(runs: list[Run]) -> None:

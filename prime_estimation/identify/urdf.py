@@ -47,7 +47,7 @@ def patch_urdf(robot: Robot, inertias: dict[str, np.ndarray], out: str | Path) -
     for prefix, uri in re.findall(r'\sxmlns:(?!ns\d)([\w.-]+)\s*=\s*"([^"]+)"', text):
         ET.register_namespace(prefix, uri)  # as they are written again
     tree = ET.ElementTree(ET.fromstring(text, parser))
-    links = {element.get("name"): element for element in tree.getroot().iter("link")}
+    links = {element.get("name"): element for element in tree.getroot().findall("link")}
     notices = []
     for name, pi in inertias.items():
         parts = _fixed_parts(robot, robot.link_joint(name), links)

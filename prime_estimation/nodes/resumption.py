@@ -101,7 +101,10 @@ def belief_of(message, robot: Robot, now_ns: int, oldest_s: float) -> InertiaBel
     """
     age_s = 1e-9 * (now_ns - stamp_ns(message.header))
     links = [body.link for body in message.bodies]
-    if not message.valid or links != list(robot.estimated_links):
+    if not message.valid:
+        log.info("kept inertia is not valid: not taken up")
+        return None
+    if links != list(robot.estimated_links):
         log.info("kept inertia is of other bodies (%s): not taken up", ", ".join(links))
         return None
     if not 0.0 <= age_s <= oldest_s:

@@ -40,7 +40,7 @@ class JointArrays:
         self.names = joint_order(robot, order) if named else texts(order, expected)
         known, given = set(robot.joint_names), set(self.names)
         if known != given or len(self.names) != robot.nj:
-            wrong = ", ".join(sorted(known ^ given)) or "a joint is named twice"
+            wrong = ", ".join(sorted(known ^ given)) or "a joint that is named twice"
             what = f"a joint order needs each of its {robot.nj} joints once"
             raise ConfigError(f"{robot.name}: {what}; it differs in {wrong}", order)
         self._to_robot = np.array([self.names.index(n) for n in robot.joint_names], int)

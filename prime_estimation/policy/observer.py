@@ -272,7 +272,13 @@ class StateObserver:
             estimate = replace(predicted, status=latest.status)
         said = "; ".join(self._readings.plausibility.doubts) or self._contradictions.reason
         why = validity.doubt(latest, estimate, said, self._refusals)
-        return base_state(estimate, why, self.feet, self._joints)
+        return base_state(estimate, why, self.feet, self._joints_beside(latest))
+
+    def _joints_beside(self, latest: Estimate) -> Joints:
+        """Newest readings; rates of an estimate that came after them, where none are measured."""
+        if not np.isnan(self._joints.velocity).any():
+            return self._joints
+        return replace(self._joints, velocity=self._order.from_robot(latest.joint_velocity))
 
     def _why_nothing(self) -> str:
         """Why there is no estimate."""

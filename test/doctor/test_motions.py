@@ -12,15 +12,29 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from prime_estimation.config.parameters import Config
-from prime_estimation.doctor.checks import delays, feet, imu, mocap, mocap_velocity, rates, timing
+from prime_estimation.doctor.checks import (
+    arm,
+    delays,
+    feet,
+    imu,
+    imu_orientation,
+    mocap,
+    mocap_velocity,
+    rates,
+    timing,
+    torques,
+    units,
+    weight,
+)
 from prime_estimation.doctor.checks.imu_orientation import _tilt
-from prime_estimation.doctor.clocks import _settings
+from prime_estimation.doctor.clocks import _offsets, _settings
 from prime_estimation.doctor.delays import Delay
 from prime_estimation.doctor.hypotheses import orders, zeros
 from prime_estimation.doctor.legs import Legs
 from prime_estimation.doctor.mocap import mocap_signals
 from prime_estimation.doctor.recording import Recording, Stream
-from prime_estimation.doctor.signals import STEP, Signals, upwards
+from prime_estimation.doctor.signals import STEP, Signals, _on_grid, upwards
+from prime_estimation.joint_friction import FRICTION_VELOCITY
 from prime_estimation.robot import GRAVITY, Robot
 
 T = np.arange(0.0, 4.0, STEP)
@@ -77,6 +91,33 @@ def test_base_of_an_imu_beside_it():
         centre = data.oMf[model.getFrameId(contact.frame)].act(np.array(contact.position, float))
         np.testing.assert_allclose(found.point[0, f], centre - [0.0, 0.0, contact.radius])
         np.testing.assert_allclose(found.speed[0, f], np.cross(rate, found.point[0, f]), atol=1e-12)
+
+
+def test_forces_of_feet_and_what_they_leave():
+    """Of a Go2 at rest whose torques hold given forces, half of its weight in all."""
+    of, force = robot(), np.random.default_rng(2).normal([0.0, 0.0, 20.0], 5.0, (4, 3))
+    model, q = of.model, np.concatenate([np.zeros(6), [1.0], POSE])
+    data = model.createData()
+    left = pin.computeGeneralizedGravity(model, data, q).copy()
+    pin.computeJointJacobians(model, data, q)
+    pin.updateFramePlacements(model, data)
+    for contact, f in zip(of.contacts, force):
+        frame = model.getFrameId(contact.frame)
+        point = data.oMf[frame].act(np.array(contact.position, float)) - [0.0, 0.0, contact.radius]
+        jacobian = pin.getFrameJacobian(model, data, frame, pin.LOCAL_WORLD_ALIGNED)
+        lever = pin.skew(point - data.oMf[frame].translation)
+        left -= (jacobian[:3] - lever @ jacobian[3:]).T @ f
+    up = of.imu_placement.rotation.T @ [0.0, 0.0, 1.0]
+    given = signals(POSE, torque=left[6:], gyro=np.zeros(3), force=GRAVITY * up, up=up)
+    found = Legs(of).at(given, np.array([100, 200]))
+    np.testing.assert_allclose(found.load, [force, force], atol=1e-9)
+    np.testing.assert_allclose(found.residual, [left[:6], left[:6]], atol=1e-9)
+
+
+def test_a_joint_that_turns_on_is_not_smoothed_over_its_seam():
+    angle = np.column_stack([2.0 * T, 0.1 * T])
+    read = Stream(T, T, {"position": (angle + np.pi) % (2.0 * np.pi) - np.pi})
+    np.testing.assert_allclose(_on_grid(read, "position", T, [0]), angle, atol=1e-12)
 
 
 def test_base_below_an_imu_that_a_joint_turns():
@@ -186,6 +227,142 @@ def test_tilt_of_the_imus_own_orientation():
     assert _tilt(stream, np.ones(n, bool)) == pytest.approx(0.3)
 
 
+@pytest.mark.parametrize(("degrees", "named"), [(14.0, []), (16.0, ["imu.orientation"])])
+def test_an_orientation_that_is_not_what_is_felt(degrees, named):
+    values = {
+        "angular_velocity": np.zeros((50, 3)),
+        "linear_acceleration": np.tile([0.0, 0.0, GRAVITY], (50, 1)),
+        "quat_world_imu": np.tile(
+            Rotation.from_euler("y", degrees, degrees=True).as_quat(), (50, 1)
+        ),
+    }
+    at = 0.1 * np.arange(50)
+    recording = Recording("run", {"imu": Stream(at, at, values)}, {}, 5.0)
+    case = SimpleNamespace(recording=recording, signals=SimpleNamespace(gyro=np.zeros((50, 3))))
+    _, found = imu_orientation.examine(case)
+    assert [f.name for f in found] == named
+    assert not found or f"{degrees:.0f} degrees from what" in found[0].text
+
+
+@pytest.mark.parametrize(("degrees", "severity"), [(3.5, "fact"), (4.5, "hint")])
+def test_an_imu_that_leans_against_the_forces_of_the_feet(degrees, severity):
+    """About an axis in the plane: about the vertical forces tell little."""
+    asked = np.random.default_rng(3).normal([0.0, 0.0, 150.0], [30.0, 30.0, 20.0], (300, 3))
+    lean = Rotation.from_rotvec(np.radians(degrees) * np.array([0.6, 0.8, 0.0]))
+    zero = np.zeros((300, 3))
+    motion = SimpleNamespace(
+        needed=np.hstack([asked, zero]), residual=np.hstack([asked - lean.apply(asked), zero])
+    )
+    given = SimpleNamespace(torque=asked)
+    case = SimpleNamespace(legged=True, carried=True, signals=given, motion=motion)
+    (finding,) = imu._axes(case)
+    assert finding.severity == severity and f"by {degrees} degrees" in finding.text
+
+
+@pytest.mark.parametrize(("turning", "named"), [([], ["units.position"]), ([0], [])])
+def test_a_joint_that_turns_as_far_as_it_likes_is_not_in_degrees(turning, named):
+    swings = 50.0 + np.sin(T)[:, None] * np.ones(12)
+    position = np.where(np.arange(12) == 0, swings, POSE)
+    rates = np.gradient(position, STEP, axis=0)
+    case = SimpleNamespace(
+        robot=SimpleNamespace(nj=12, turning=np.array(turning, int)),
+        signals=replace(signals(POSE), position=position, velocity=rates),
+        with_units=lambda stream, factors: case,
+        with_signals=lambda found: case,
+    )
+    _, found = units._positions(case)
+    assert [f.name for f in found] == named
+
+
+@pytest.mark.parametrize(
+    ("changes", "differs"),
+    [
+        ({}, True),
+        ({"armature": 0.0139}, False),  # 1.4 times the model's, or less
+        ({"armature": 0.0072}, False),
+        ({"armature": 0.0070}, True),
+        ({"armature": -0.02}, False),
+        ({"residual": 0.74}, False),  # 1.5 times what is left with it
+        ({"excited": 19.0}, False),
+    ],
+)
+def test_an_armature_that_is_worth_a_word(changes, differs):
+    fit = {"armature": 0.0141, "armature_model": 0.01, "excited": 21.0}
+    assert torques._differs({**fit, "residual": 0.76, "fitted": 0.5, **changes}) == differs
+
+
+def test_armature_damping_and_friction_of_a_swinging_leg():
+    """With outliers, as where the foot hits something."""
+    rng = np.random.default_rng(4)
+    terms = rng.normal(size=(600, 3)) * [50.0, 5.0, 1.0]
+    values = terms @ [0.02, 0.1, 0.3] + rng.normal(0.0, 0.05, 600)
+    values[::20] += 5.0
+    found = torques._fit(terms, values, terms @ [0.01, 0.1, 0.3], 0.01)
+    told = [found[name] for name in ("armature", "damping", "friction")]
+    assert told == pytest.approx([0.02, 0.1, 0.3], abs=0.02)
+    assert found["armature"] == pytest.approx(0.02, abs=5e-4)
+    assert found["fitted"] == pytest.approx(0.05, rel=0.2)
+    assert found["residual"] == pytest.approx(0.5, rel=0.15)  # 0.01 times 50 rad/s2
+    assert found["excited"] == pytest.approx(50.0, rel=0.1)
+
+
+def test_stamps_that_jump_tell_no_clock():
+    """Of a stream that arrives in heaps no clock is told; of one that does not it is."""
+    at = np.arange(0.0, 4.0, 0.01)
+
+    def offsets(heaps: float):
+        late = 100.0 + heaps * np.linspace(0.0, 1.0, len(at))
+        streams = {"joint_states": Stream(at, at, {}), "imu": Stream(at + late, at, {})}
+        return dict(_offsets(Recording("run", streams, {}, 4.0)))
+
+    assert offsets(0.24) == {"imu": pytest.approx(100.12)}
+    assert offsets(0.26) == {}
+
+
+def swings_of_an_arm(late: float, signs: np.ndarray):
+    """Findings about a RicMonk whose torques are late [s], and have these signs."""
+    of = robot("ricmonk", joint_friction=0.3, joint_damping=0.1)
+    size, pace = np.array([0.8, 0.6, 0.7]), np.array([4.0, 7.0, 5.0])
+
+    def motion(t):
+        phase = pace * t[:, None]
+        return size * np.sin(phase), size * pace * np.cos(phase), -size * pace**2 * np.sin(phase)
+
+    def torque(t):
+        data, (angle, rate, change) = of.model.createData(), motion(t)
+        links = [
+            pin.rnea(of.model, data, of.coordinates(q), v, a)
+            for q, v, a in zip(angle, rate, change)
+        ]
+        sign = rate / np.hypot(rate, FRICTION_VELOCITY)
+        return np.array(links) + of.joint_damping * rate + of.joint_friction * sign
+
+    position, velocity, acceleration = motion(T)
+    told = signs * torque(T - late)
+    given = Signals(T, np.ones(len(T), bool), position, velocity, acceleration, torque=told)
+    _, found = arm.examine(SimpleNamespace(robot=of, signals=given))
+    return of, {f.name: f for f in found}
+
+
+@pytest.mark.parametrize("late", [0.0, 0.008, -0.008, 0.012, -0.012])
+def test_torques_of_an_arm_that_are_late(late):
+    _, found = swings_of_an_arm(late, np.ones(3))
+    delay = found["delay.torque"]
+    assert delay.evidence["delay_s"] == pytest.approx(late, abs=5e-4)
+    assert delay.severity == ("fault" if abs(late) > 0.01 else "fact")
+    assert not late or ("late" if late > 0.0 else "early") in delay.text
+    assert found["torques"].severity == "fact" and "sign.torque" not in found
+    if not late:
+        assert max(found["torques"].evidence["residual"].values()) < 1e-9
+
+
+def test_a_torque_of_an_arm_with_the_opposite_sign():
+    of, found = swings_of_an_arm(0.0, np.array([1.0, -1.0, 1.0]))
+    assert found["sign.torque"].severity == "fault"
+    assert found["sign.torque"].evidence == {"joint": of.joint_names[1]}
+    assert list(found["torques"].evidence["residual"]) == of.joint_names[::2]  # what fits
+
+
 def test_an_imu_that_is_turned_is_turned_back():
     of = robot(imu_rotation=[0.2, 0.4, -0.3])
     mounted, turn = of.imu_placement.rotation, Rotation.from_rotvec([0.1, 0.3, -0.2])
@@ -242,6 +419,7 @@ def test_place_and_unit_of_a_tracked_body():
         (0.7, 0.0, ["rates.scale"]),
         (1.3, 0.0, ["rates.scale"]),
         (1.0, 0.012, ["rates.delay"]),
+        (1.0, -0.012, ["rates.delay"]),
     ],
 )
 def test_rates_of_another_size_or_late(size, late, named):
@@ -249,6 +427,7 @@ def test_rates_of_another_size_or_late(size, late, named):
     velocity = size * np.sin(3.0 * (T - late))[:, None]
     found = rates._details(change, velocity, np.array([size]), np.array(["knee"]))
     assert [f.name for f in found] == ["rates", *named]
+    assert not late or f"12 ms {'late' if late > 0.0 else 'early'} against" in found[1].text
 
 
 def test_streams_that_are_slow_late_or_have_gaps():
@@ -263,6 +442,62 @@ def test_streams_that_are_slow_late_or_have_gaps():
     holes = np.delete(even, [*range(100, 110), *range(300, 303)])
     found = named(holes, 0.0)["timing.joint_states.gaps"]
     assert "1 gaps, the longest of 44 ms" in found.text
+    for longest, gaps in ((0.039, False), (0.041, True)):  # four times the usual
+        steps = np.full(400, 0.01)
+        steps[200] = longest
+        assert ("timing.joint_states.gaps" in named(np.cumsum(steps), 0.0)) == gaps
+    for share, jitters in ((0.16, False), (0.18, True)):  # a quarter, as a standard deviation
+        steps = 0.004 * (1.0 + share * np.tile([-1.0, 0.0, 1.0], 300))
+        assert ("timing.joint_states.jitter" in named(np.cumsum(steps), 0.0)) == jitters
+
+
+@pytest.mark.parametrize(
+    ("ratio", "said", "proposed"),
+    [
+        (1.04, "", None),
+        (0.96, "", None),
+        (1.06, "17.05 kg, the model weighs 16.09 kg (+6.0 %)", "torque_scale: 1.272"),
+        (0.94, "(-6.0 %)", "torque_scale: 1.128"),
+        (0.81, "(-19.0 %)", "torque_scale: 0.972"),
+        (0.79, "which no load explains", "look at the unit of the torques"),
+    ],
+)
+def test_weight_that_torques_carry(ratio, said, proposed):
+    """Of readings that are divided by 1.2: they carry the weight without more of that."""
+    of = robot(torque_scale=1.2)
+    given = signals(POSE, torque=np.zeros(12), force=[0, 0, GRAVITY], up=[0, 0, 1])
+
+    def at(signals, rows):
+        needed = np.tile([0.0, 0.0, of.total_mass * GRAVITY, 0.0, 0.0, 0.0], (len(rows), 1))
+        up = np.tile([0.0, 0.0, 1.0], (len(rows), 1))
+        load = 0.25 * ratio * needed[:, None, :3] * np.ones((1, 4, 1))
+        return SimpleNamespace(needed=needed, residual=(1.0 - ratio) * needed, up=up, load=load)
+
+    case = SimpleNamespace(
+        robot=of,
+        signals=given,
+        legs=SimpleNamespace(at=at),
+        legged=True,
+        carried=True,
+        sound=lambda *streams: True,
+    )
+    _, (finding,) = weight.examine(case)
+    assert finding.severity == ("hint" if said else "fact") and said in finding.text
+    assert finding.evidence["mass_kg"] == pytest.approx(ratio * of.total_mass)
+    assert proposed is None or proposed in finding.proposal
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "held"),
+    [
+        ("mocap/pose", T // 0.02, True),  # five times the same
+        ("mocap/pose", 0.0 * T, False),  # what stands still holds nothing
+        ("contacts", T // 0.5, False),  # flags stay for a step
+    ],
+)
+def test_samples_that_are_held(name, values, held):
+    found = timing._stream(name, Stream(T, T, {"values": values[:, None]}))
+    assert (f"timing.{name}.held" in [f.name for f in found]) == held
 
 
 def test_remedies_of_delays():

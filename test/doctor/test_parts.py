@@ -134,6 +134,7 @@ def spoilt(recording, name: str, change):
         ("joint_states", "velocity", 60.0 / (2.0 * np.pi), ["units.velocity"]),
         ("joint_states", "velocity", 1.0 / (2.0 * np.pi), ["units.velocity"]),
         ("imu", "linear_acceleration", 1e3 / 9.80665, ["units.accelerometer"]),
+        ("joint_states", "velocity", 180.0 / np.pi, ["units.velocity"]),
     ],
 )
 def test_units(stream, field, factor, named, standing):
@@ -141,6 +142,20 @@ def test_units(stream, field, factor, named, standing):
     assert faults(robot, recording) == []
     bad = spoilt(recording, stream, lambda v: v.__setitem__(field, v[field] * factor))
     assert faults(robot, bad) == named
+
+
+def test_a_gyro_in_degrees(standing):
+    """Of a robot that turns by 17 degrees/s in the mean, and none that does so in radians."""
+    robot, recording = standing
+    turns = 0.3 * np.sign(np.sin(recording.streams["imu"].stamps))[:, None] * [0.0, 0.0, 1.0]
+    swings = spoilt(recording, "imu", lambda v: v.update(angular_velocity=turns))
+    assert faults(robot, swings) == []
+    (found,) = examined(robot, spoilt(swings, "imu", to_degrees)).faults
+    assert found.name == "units.gyro" and found.evidence["median"] == pytest.approx(17.2, abs=0.1)
+
+
+def to_degrees(values) -> None:
+    values["angular_velocity"] = np.degrees(values["angular_velocity"])
 
 
 def test_settings_are_told_from_data_without_the_mistake(standing):
@@ -355,9 +370,38 @@ def test_contacts_of_feet_that_are_not_always_told(tmp_path):
         assert standing is None if np.isnan(value) else standing.all()
 
 
+def test_readings_are_those_of_the_robots_yaml(tmp_path):
+    """Without zeros and delay that it knows, up to the second that was asked for."""
+    known = {"joint_zeros": {"FL_calf_joint": 0.05}, "mocap_delay": 0.2}
+    robot = Robot(Config.load("go2").updated({"robot": known}).robot)
+    message = random_message("geometry_msgs/msg/PoseStamped", np.random.default_rng(0))
+    q = message.pose.orientation
+    q.x, q.y, q.z, q.w = 0.0, 0.0, 0.0, 1.0
+    with BagWriter(tmp_path / "run.mcap") as bag:
+        make = bag.message_class
+        for k in range(300):
+            stamp = 1_700_000_000_000_000_000 + 10_000_000 * k
+            joints = joint_state(make, stamp, robot.joint_names, position=np.full(12, 0.3))
+            bag.write("/joint_states", stamp, joints)
+            rest = {"angular_velocity": np.zeros(3), "linear_acceleration": np.array([0, 0, 9.81])}
+            bag.write("/imu", stamp, imu(make, stamp, "imu", **rest))
+            message.header = joints.header
+            bag.write("/mocap/pose", stamp, message)
+    recording = read_recording(tmp_path / "run.mcap", robot, longest=1.0)
+    joints, mocap_poses = (recording.streams[name] for name in ("joint_states", "mocap/pose"))
+    at = robot.joint_names.index("FL_calf_joint")
+    np.testing.assert_allclose(joints.values["position"][0], 0.3 - 0.05 * np.eye(12)[at])
+    assert mocap_poses.stamps[0] == mocap_poses.arrivals[0] == pytest.approx(-0.2)
+    assert recording.seconds == 1.0 and joints.stamps[-1] == pytest.approx(1.0, abs=0.011)
+
+
 @pytest.mark.parametrize(
     ("off", "named"),
-    [([0.0, -0.04, 0.0, 0.002], "FR_foot does not roll"), ([-0.014, -0.012, -0.015, -0.01], "")],
+    [
+        ([0.0, -0.04, 0.0, 0.002], "FR_foot does not roll"),
+        ([-0.014, -0.012, -0.015, -0.01], ""),
+        ([0.0, -0.007, 0.0, 0.002], ""),  # soft ground gives as much
+    ],
 )
 def test_one_foot_is_no_statement_about_all(off, named):
     """An encoder that is off makes its foot roll otherwise; nobody asks for another radius."""
@@ -460,6 +504,24 @@ def test_clocks(standing):
     held = spoilt(recording, "imu", lambda v: v.update({k: x[rows] for k, x in v.items()}))
     found = examined(robot, held).findings
     assert any(f.name == "timing.imu.held" and "67 %" in f.text for f in found)
+
+
+def test_messages_with_something_wrong_need_not_be_refused(standing):
+    """Those without a stamp are used, at the time of their arrival."""
+    robot, recording = standing
+    counts = {"imu: no stamp, arrival time taken": 3000}
+    (found,) = examined(robot, replace(recording, refused=counts)).faults
+    assert found.text == ("messages with something wrong: imu: no stamp, arrival time taken (3000)")
+
+
+def test_what_is_missing_is_named(standing):
+    robot, recording = standing
+    joints = {"joint_states": recording.streams["joint_states"]}
+    assert faults(robot, replace(recording, streams=joints)) == ["sensors.imu"]
+    effort = Stream(T, T, {"effort": np.ones((len(T), 12))})
+    streams = {**recording.streams, "joint_commands": effort}
+    found = {f.name: f for f in examined(robot, replace(recording, streams=streams)).findings}
+    assert "torque is commanded, not measured" in found["sensors.torque"].text
 
 
 def test_too_short(standing):

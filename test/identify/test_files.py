@@ -126,7 +126,13 @@ def test_an_imu_placed_on_the_link_that_was_identified_does_not_turn_its_inertia
 
 
 @pytest.mark.parametrize(
-    "what", ["<!-- ---- a -- b --->", "<gazebo><foo:x foo:a='1'/></gazebo>", "<!-- Fu\xdf -->"]
+    "what",
+    [
+        "<!-- ---- a -- b --->",
+        "<gazebo><foo:x foo:a='1'/></gazebo>",
+        "<gazebo><model name='arena'><link name='base'/></model></gazebo>",
+        "<!-- Fu\xdf -->",
+    ],
 )
 def test_what_the_parser_of_urdfs_bears_ends_no_identification(what, tmp_path):
     """Dashes in comments, a prefix that nobody declares, another encoding; blanks at the top."""

@@ -4,12 +4,15 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from identify.conftest import CONFIG
 
-from prime_estimation.identify import identify_run
-from prime_estimation.identify.friction_lead import LEADS, _lowest
+from prime_estimation.identify import friction_lead, identify_run
+from prime_estimation.identify.friction_lead import LEADS, _lowest, fitting_robot
+from prime_estimation.identify.full_information import no_stop
 from prime_estimation.identify.joint_notices import joint_notices
 from prime_estimation.identify.joint_yaml import robot_changes
 from prime_estimation.robot import Robot
@@ -25,6 +28,26 @@ def test_the_lowest_point_of_a_parabola(lead):
 
 def test_beyond_the_leads_that_are_tried_is_none():
     assert _lowest(np.arange(4.0)) == 0.0 and _lowest(-np.arange(4.0)) == LEADS[-1]
+
+
+def found_lead(fall: float, monkeypatch, config=CONFIG, stop=no_stop) -> float:
+    """Of a recording whose cost falls by so much from no lead to one of 10 ms, its lowest."""
+    monkeypatch.setattr(friction_lead, "approach", lambda solution, iterations: None)
+
+    def window(since_ns, noise, robot, nodes):
+        away = float(robot.friction_lead.mean()) / 0.01 - 1.0
+        return SimpleNamespace(solver=SimpleNamespace(cost=500.0 + fall * away**2))
+
+    passage = SimpleNamespace(estimator=SimpleNamespace(robot=Robot(config.robot)), window=window)
+    return float(fitting_robot(passage, 0, {}, stop).friction_lead.mean())
+
+
+def test_a_lead_must_be_clear(monkeypatch):
+    assert found_lead(19.0, monkeypatch) == 0.0
+    assert found_lead(21.0, monkeypatch) == pytest.approx(0.01)
+    told = CONFIG.updated({"robot": {"friction_lead": 0.003}})  # by its YAML
+    assert found_lead(1e3, monkeypatch, told) == pytest.approx(0.003)
+    assert found_lead(1e3, monkeypatch, stop=lambda: True) == 0.0
 
 
 @pytest.mark.slow

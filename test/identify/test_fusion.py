@@ -47,6 +47,34 @@ def test_what_no_recording_saw_keeps_the_prior():
     assert not any(q.observable for q in fused.quantities("base"))
 
 
+def test_what_is_wider_than_the_prior_takes_nothing_away():
+    """By systematic errors, or round-off: it tells nothing, and the others keep what they know."""
+    rng, before = np.random.default_rng(2), prior()
+    one = measured(before, 30.0 * rng.normal(size=(12, 10)), rng.normal(size=12))
+    fused = fuse([one, replace(before, covariance=2.0 * before.covariance)])
+    np.testing.assert_allclose(fused.theta, one.theta, atol=1e-9)
+    np.testing.assert_allclose(fused.covariance, one.covariance, atol=1e-9)
+
+
+@pytest.mark.parametrize(("share", "observable"), [(0.49, True), (0.51, False)])
+def test_a_quantity_that_is_not_observable_is_reported_as_it_was_known_before(share, observable):
+    before = prior()
+    found = replace(before, theta=before.theta + 1e-9, covariance=share**2 * before.covariance)
+    for q in found.quantities("base"):
+        assert q.observable == observable and q.stddev == pytest.approx(share * q.prior_stddev)
+        assert q.reported == (q.value if observable else q.prior) and q.value != q.prior
+        half = 1.96 * q.prior_stddev * (share if observable else 1.0)
+        assert np.diff(q.interval)[0] == pytest.approx(2.0 * half, rel=1e-5)
+        assert q.to_dict()["value"] == q.reported
+
+
+def test_prior_of_the_dynamic_parameters():
+    before = prior()
+    mean, stddev = before.pi_prior()
+    np.testing.assert_allclose(mean, before.pi("base"))
+    np.testing.assert_allclose(stddev**2, np.diag(before.pi_covariance("base")))
+
+
 def test_systematic_errors_do_not_average_out():
     rng, shift = np.random.default_rng(1), np.eye(10)[0] * 0.15
     one = replace(
@@ -58,6 +86,19 @@ def test_systematic_errors_do_not_average_out():
     assert mass.systematic == pytest.approx(0.15) and mass.statistical == pytest.approx(
         0.5 * single.statistical, rel=0.05
     )
+
+
+def test_what_is_not_of_one_prior_is_not_fused():
+    """Of another prior, or of another link whose parameters are as many."""
+    one = prior()
+    for other in (
+        replace(one, links=("FL_hip",)),
+        replace(one, manifold="exponential_eigenvalue"),
+        replace(one, prior=one.prior + 0.01),
+        replace(one, prior_root=1.1 * one.prior_root),
+    ):
+        with pytest.raises(DataError, match="posteriors to fuse are of other links, or another"):
+            fuse([one, other])
 
 
 def test_contradictory_recordings_are_refused(run):

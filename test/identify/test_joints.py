@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -21,6 +22,7 @@ from prime_estimation.identify.joint_notices import joint_notices
 from prime_estimation.identify.joint_yaml import noise_changes, robot_changes
 from prime_estimation.identify.joints import JointPosterior, fuse_joints
 from prime_estimation.identify.posterior import to_psi
+from prime_estimation.identify.tare import tare_joints
 from prime_estimation.mhe.joint_parameters import (
     MODEL_ERROR,
     chosen,
@@ -98,6 +100,15 @@ def test_a_known_mass_tells_the_mean_of_the_gains():
     assert tared.by_mass @ tared.total_covariance @ tared.by_mass < 0.006**2
 
 
+def test_a_mass_that_no_gains_explain():
+    run = SimpleNamespace(name="run", joints=posterior(), friction=(0.6, 0.02))
+    for known in (16.0 / 0.71, 16.0 / 1.29):
+        assert tare_joints(run, known).joints.mass == known
+    for known in (16.0 / 0.69, 16.0 / 1.31):
+        with pytest.raises(DataError, match="16.000 kg were identified .* no joint parameters"):
+            tare_joints(run, known)
+
+
 def test_changes_of_the_yaml_go_on_from_what_it_has():
     robot = Robot(CONFIG.updated({"robot": {"torque_scale": 1.1}}).robot)
     changes = robot_changes(posterior(0.02), robot)
@@ -121,8 +132,10 @@ def test_several_recordings_add_up_and_contradictions_are_refused():
     pattern = np.cos(np.arange(12)) - np.cos(np.arange(12)).mean()
     expected = (0.011 + 0.015) * 0.01**-2 / information * pattern
     np.testing.assert_allclose(gains - gains.mean(), expected, rtol=0.01)
+    stddev = np.sqrt(2.0 * posterior().covariance[1, 1])
+    fuse_joints([posterior(0.0), posterior(3.95 * stddev)], ["a", "b"])
     with pytest.raises(DataError, match="a and b contradict each other in the torque gain"):
-        fuse_joints([posterior(0.0), posterior(0.1)], ["a", "b"])
+        fuse_joints([posterior(0.0), posterior(4.05 * stddev)], ["a", "b"])
 
 
 @pytest.mark.parametrize("times", [2, 20])
@@ -192,6 +205,16 @@ def test_a_joint_that_does_not_move_keeps_its_prior():
         assert [q.observable for q in of_type] == [
             q.label != "hip_joint" or observed for q in of_type
         ]
+
+
+def test_a_lead_of_dry_friction_is_said_where_the_yaml_has_none():
+    found = replace(posterior(), gain_stddev=0.001, lead=0.0021)
+    (line,) = joint_notices(found)
+    assert line.startswith("dry friction turns 2 ms before the joints")
+    assert not joint_notices(replace(found, lead=0.0019))
+    known = CONFIG.updated({"robot": {"friction_lead": 0.002}})
+    assert robot_changes(found, Robot(CONFIG.robot))["friction_lead"] == 0.0021
+    assert "friction_lead" not in robot_changes(found, Robot(known.robot))
 
 
 def test_the_mean_of_all_gains_is_held():

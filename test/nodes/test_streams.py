@@ -63,6 +63,41 @@ def test_odometry_goes_on_for_a_quarter_of_a_second_without_estimates():
     assert [(e.stamp_ns - START) // STEP for e in sent] == list(range(25))
 
 
+def test_odometry_comes_at_the_rate_that_was_asked_for():
+    """Of an IMU at 500 Hz every second reading at 250, although stamps are rounded."""
+    sent = []
+    stream = OdometryStream(sent.append, lambda e: e, rate=250.0)
+    first = estimate(0)
+    stream.predicted(first)  # there is nothing yet that could be carried on
+    stream.estimated(first, first)
+    stamps = [START + 2_000_000 * k - 500 * (k % 4 == 2) for k in range(1, 101)]
+    for stamp in stamps:
+        stream.predicted(replace(first, stamp_ns=stamp))
+    assert [e.stamp_ns for e in sent] == [START, *stamps[1::2]]
+    stream.forget()
+    stream.predicted(estimate(3))
+    assert len(sent) == 51
+
+
+def test_joints_go_on_from_an_estimate_as_late_as_the_backlog():
+    """Twice four nodes may wait or be worked on: the readings of all of them are known."""
+    h = Heard()
+    for k in range(9):
+        h.stream.measured(reading(k))
+    h.stream.estimated(estimate(0), estimate(0))
+    h.stream.measured(reading(9))
+    assert h.stamps() == [0, 9]
+    assert h.sent[-1].joint_position == pytest.approx(reading(9).position - ZEROS)
+
+
+def test_joints_are_those_of_all_readings_of_a_step(heard):
+    carried = reading(2).position + 0.001
+    heard.stream.measured(reading(1))
+    heard.stream.measured(reading(2, position_carried=carried))
+    assert heard.sent[-1].joint_position == pytest.approx(carried - ZEROS)
+    assert heard.sent[-1].joint_velocity == pytest.approx([1.1, -1.9])
+
+
 def test_joints_go_on_without_estimates(heard):
     for k in range(1, 6):
         heard.stream.measured(reading(k))

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from prime_estimation import Config, Estimator, InertiaGate, Robot, StateObserver
+from prime_estimation.control.motion_types import VelocityCommand
 from prime_estimation.convert import convert, load_mapping
 from prime_estimation.doctor import examine
 from prime_estimation.errors import ConfigError, DataError
-from prime_estimation.fixed_base import Machine
+from prime_estimation.fixed_base import Machine, read_bag
 from prime_estimation.identify import fuse, identify_run
 from prime_estimation.inertia_gate import Bounds
 from prime_estimation.policy.joint_order import JointArrays
@@ -58,6 +59,8 @@ def test_estimator_and_gate():
     for arguments in ((3,), (robot, 3)):
         with pytest.raises(ConfigError, match=r"takes a Robot \(Robot.load\) and Bounds: got a"):
             InertiaGate(*arguments)
+    with pytest.raises(DataError, match="offer takes an InertialParameters message, got a int"):
+        InertiaGate(robot).offer(3)
     with pytest.raises(ConfigError, match="changes must be a mapping of sections, got a int"):
         config.updated(3)
 
@@ -109,11 +112,33 @@ def test_robots_and_mappings_by_name(tmp_path):
         Machine("ricmonk")
     with pytest.raises(ConfigError, match=r"takes a Mapping \(load_mapping\), got 'sipo_a1'"):
         convert("log", "sipo_a1", out)
+    with pytest.raises(ConfigError, match=r"takes a Robot \(Robot.load\), got 'ricmonk'"):
+        read_bag("run.mcap", "ricmonk")
     with pytest.raises(ConfigError, match="no mapping '3'; there are"):
         load_mapping(3)
     with pytest.raises(DataError, match="no posterior to fuse"):
         fuse([])
+    for wrong in (3, None, "base", [3], {"base": 3}):
+        with pytest.raises(DataError, match=r"fuse takes a list of posteriors \(Run.posterior\)"):
+            fuse(wrong)
     assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ({"vx": "1"}, "vx of a velocity command must be a number, got '1'"),
+        ({"yaw_rate": None}, "yaw_rate of a velocity command must be a number, got None"),
+        ({"height": [0.1]}, r"height of a velocity command must be a number, got \[0.1\]"),
+        ({"lean": 0.1}, r"lean of a velocity command must be two numbers \[m\], got 0.1"),
+        ({"lean": "ab"}, "lean of a velocity command must be two numbers"),
+        ({"lean": (0.1, 0.0, 0.0)}, "lean of a velocity command must be two numbers"),
+    ],
+)
+def test_a_velocity_command(command, words):
+    with pytest.raises(ConfigError, match=words):
+        VelocityCommand(**command)
+    VelocityCommand(np.float32(0.5), 1, lean=np.array([0.1, 0.0]))
 
 
 @pytest.mark.parametrize("wrong", ["1", None, float("nan")])

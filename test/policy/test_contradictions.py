@@ -12,7 +12,7 @@ from helpers.lowstates import accelerometer, gyro, instants
 
 from prime_estimation import Robot, StateObserver
 from prime_estimation.io.joint_order import JointOrder
-from prime_estimation.policy.contradictions import MISFIT_NODES, NODES, Contradictions
+from prime_estimation.policy.contradictions import NODES, PAIRS, Contradictions
 from prime_estimation.types import SensorHealth
 
 
@@ -39,7 +39,9 @@ def test_one_remark_is_no_reason(name, estimate):
     assert looked(estimate, wrong(name), NODES).reason == ""
 
 
-@pytest.mark.parametrize("names", [("weight", "contacts"), ("robot", "contacts")])
+@pytest.mark.parametrize(
+    "names", [("weight", "contacts"), ("robot", "contacts"), ("weight", "robot")]
+)
 def test_remarks_that_exclude_each_others_cause(names, estimate):
     assert looked(estimate, wrong(*names), NODES // 10).reason == ""  # not for a moment
     doubts = looked(estimate, wrong(*names), NODES)
@@ -49,7 +51,18 @@ def test_remarks_that_exclude_each_others_cause(names, estimate):
     for _ in range(NODES):
         doubts.look(estimate)
     assert doubts.reason == ""
+
+
+def test_a_quarter_of_the_newest_hundred_tells(estimate):
+    """And after a reset nothing does."""
+    pair = replace(estimate, status=replace(estimate.status, sensors=tuple(wrong(*PAIRS[0]))))
+    doubts = looked(estimate, [], 100)
+    for number in range(1, 26):
+        doubts.look(pair)
+        assert bool(doubts.reason) == (number == 25)
+        doubts.look(estimate)
     doubts.reset()
+    assert doubts.reason == ""
 
 
 @pytest.mark.parametrize("name, most, said", [("imu", 4.0, "gyro"), ("mocap", 10.0, "its clock")])
@@ -64,6 +77,10 @@ def test_a_sensor_that_does_not_fit(name, most, said, estimate):
     assert doubts.reason
     doubts.look(silent)
     assert not doubts.reason
+    doubts = looked(estimate, [SensorHealth(name, True, "", 1.1 * most)], 1)
+    fits = replace(estimate.status, sensors=(SensorHealth(name, True, "", 0.9 * most),))
+    doubts.look(replace(estimate, status=fits))  # what it says now counts
+    assert not doubts.reason
 
 
 def test_a_push_while_feet_slide(estimate):
@@ -73,11 +90,11 @@ def test_a_push_while_feet_slide(estimate):
 
 
 def test_a_model_that_fits_badly_for_long(estimate):
-    assert looked(estimate, wrong("robot"), MISFIT_NODES).reason == ""
-    reason = looked(estimate, wrong("robot"), MISFIT_NODES + 1).reason
+    assert looked(estimate, wrong("robot"), 400).reason == ""
+    reason = looked(estimate, wrong("robot"), 401).reason
     assert reason == "the robot fits its model badly"
     lighter = [SensorHealth("robot", False, "weighs 14.0 kg, less than the 16.1 kg of its model")]
-    assert looked(estimate, lighter, MISFIT_NODES + 1).reason == ""
+    assert looked(estimate, lighter, 401).reason == ""
 
 
 def test_a_gyro_that_does_not_fit(estimate):

@@ -54,5 +54,7 @@ def test_wrong_orders_are_refused():
         JointArrays(robot, "gazebo")
     with pytest.raises(ConfigError, match="each of its 12 joints once; it differs in RR_calf"):
         JointArrays(robot, robot.joint_names[:-1])
+    with pytest.raises(ConfigError, match="it differs in a joint that is named twice"):
+        JointArrays(robot, [*robot.joint_names, "FL_hip_joint"])
     with pytest.raises(ConfigError, match=r"must have the shape \(12,\), has \(11,\)"):
         JointArrays(robot).to_robot(np.zeros(11))

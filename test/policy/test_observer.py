@@ -8,6 +8,7 @@ import re
 import threading
 import time
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -139,6 +140,9 @@ def test_wide_velocity_is_not_valid(hanging):
             state = observer.arrays(**hanging(0.002 * k))
         assert not state.valid and state.reason.startswith("the velocity is known to 0.")
         assert np.isfinite(state.linear_velocity_base).all()
+        # what readings cannot be is said before, though there is an estimate
+        observer._readings.plausibility = SimpleNamespace(doubts=["in degrees?", "dead?"])
+        assert observer.state().reason == "in degrees?; dead?"
 
 
 def test_a_call_does_not_wait_for_a_solve(hanging):
@@ -181,16 +185,36 @@ def test_torque_of_joint_targets(hanging):
     with StateObserver("go2", joints="isaac_lab", sensors=["joint_targets"], threaded=False) as own:
         names = np.array([float(own.robot.joint_names.index(n)) for n in own.joint_names])
         for k in range(400):
-            told = dict(stiffness=10.0 * np.ones(12), damping=np.ones(12), stamp_ns=2_000_000 * k)
+            told = dict(
+                stiffness=10.0 * np.ones(12), damping=np.ones(12) / 2, stamp_ns=2_000_000 * k
+            )
             bent = np.array(HANGING)[names.astype(int)]
-            own.targets(bent + 0.01 * names, **told)
+            forward = dict(velocity=0.3 * np.ones(12), effort=2.0 * np.ones(12))
+            own.targets(bent + 0.01 * names, **told, **forward)
             read = {n: v for n, v in hanging(0.002 * k).items() if n != "torque"}
             state = own.arrays(**read | {"position": bent})
         torque = own.estimator.window.inputs[-2].torque
-        np.testing.assert_allclose(torque, 0.1 * np.arange(12.0), atol=1e-9)
+        np.testing.assert_allclose(torque, 0.1 * np.arange(12.0) + 0.15 + 2.0, atol=1e-9)
         assert "torque: made of joint targets, not measured" in map(
             str, state.estimate.status.sensors
         )
+
+
+def test_rates_that_are_not_measured_are_those_of_the_estimate(hanging):
+    """In one's own order, and from the first state on that may be used."""
+    with StateObserver("go2", joints="isaac_lab", threaded=False, largest_stddev=ANY) as observer:
+        names = [observer.robot.joint_names.index(n) for n in observer.joint_names]
+        before, valid = None, 0
+        for k in range(400):
+            read = {n: v for n, v in hanging(0.002 * k).items() if n != "velocity"}
+            state = observer.arrays(**read | {"position": np.array(HANGING)[names]})
+            if state.estimate is None:
+                assert np.isnan(state.joint_velocity).all()
+                continue
+            told = state.estimate.joint_velocity[names]
+            assert any(np.array_equal(state.joint_velocity, rates) for rates in (told, before))
+            before, valid = told, valid + state.valid
+        assert valid > 100
 
 
 def test_a_robot_and_feet_of_ones_own(tmp_path):

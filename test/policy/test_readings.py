@@ -10,8 +10,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from prime_estimation import Config, StateObserver
+from prime_estimation import Config, Robot, StateObserver
+from prime_estimation.alignment.joint_readings import GLITCH
 from prime_estimation.errors import ConfigError, DataError
+from prime_estimation.policy.readings import Readings
+from prime_estimation.types import ImuSample, JointSample
 
 STANCE = np.array([0.0, 0.8, -1.5] * 4)
 STEP = 2_000_000  # ns
@@ -122,3 +125,40 @@ def test_a_closed_observer_says_so():
 def test_arrays_that_would_be_passed_over(readings, said):
     with StateObserver("go2", threaded=False) as observer, pytest.raises(DataError, match=said):
         observer.arrays(0, **readings)
+
+
+def read(every_ns: int, arrivals_ns: int = 0, number: int = 40) -> Readings:
+    """Of joints and IMU that are stamped so far apart, and of raw messages that arrive so."""
+    out = Readings(Robot.load("go2"))
+    for k in range(number):
+        if arrivals_ns:
+            out.arrived(10**18 + arrivals_ns * k)
+        out.take(JointSample(10**18 + every_ns * k, STANCE), True)
+        out.take(ImuSample(10**18 + every_ns * k, np.zeros(3), np.array([0.0, 0.0, 9.81])), True)
+    return out
+
+
+def test_stamps_of_no_sensor_are_of_another_unit():
+    """None is read 20 000 times a second."""
+    assert read(60_000).trouble({}) == ""
+    assert read(40_000).trouble({}).startswith("stamps of the joints are 40000 ns apart")
+    assert read(STEP, 60_000).trouble({}) == ""
+    assert read(STEP, 40_000).trouble({}).startswith("messages arrive every 40000 ns")
+
+
+def test_why_readings_were_refused():
+    """The most frequent reasons, of this stream, a joint that jumps among them by its name."""
+    counts = {f"{GLITCH}FL_hip_joint": 3, "joint_late": 2, "imu_late": 9, "joint_unknown": 7}
+    readings = read(STEP, number=10)
+    told = "5 of 10 readings refused: FL_hip_joint jumps, with a stamp before the newest"
+    assert readings.refusals("joints", counts) == told
+    assert readings.refusals("imu", counts).startswith("9 of 10 readings refused")
+    assert readings.refusals("joints", {"imu_late": 9}) == ""
+
+
+@pytest.mark.parametrize(("used", "said"), [(20, ""), (19, "joints: their stamps jump")])
+def test_half_of_the_readings_may_be_refused(used, said):
+    readings = Readings(Robot.load("go2"))
+    for k in range(40):
+        readings.take(JointSample(10**18 + STEP * k, STANCE), k < used)
+    assert readings.trouble({}) == said

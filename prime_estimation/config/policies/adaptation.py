@@ -121,7 +121,7 @@ class JointFitPolicy(HoldPolicy):
 
     fall: float = param(
         1.0,
-        "fall of the cost by each node, three looks in a row: where the YAML is right up to 0.3, "
+        "fall of the cost by each node, three looks in a row: where the YAML is right up to 0.45, "
         "with a load in the hands of a G1 0.8; 1.5 with half of a G1's losses, 4 with none, 3.4 "
         "with offsets of 0.4 Nm",
     )

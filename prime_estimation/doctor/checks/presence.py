@@ -43,7 +43,8 @@ def _findings(case: Case) -> Iterator[Finding]:
         )
     if recording.refused:
         reasons = ", ".join(f"{reason} ({n})" for reason, n in recording.refused.items())
-        yield Finding("sensors.refused", FAULT, f"messages refused: {reasons}", recording.refused)
+        text = f"messages with something wrong: {reasons}"  # refused, or used without it
+        yield Finding("sensors.refused", FAULT, text, recording.refused)
 
 
 def _torques(recording: Recording) -> Iterator[Finding]:

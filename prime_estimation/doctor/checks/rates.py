@@ -107,11 +107,12 @@ def _details(change: np.ndarray, velocity: np.ndarray, slopes, names) -> list[Fi
             )
         )
     if abs(delay.seconds) > _LATE:
+        late = f"{1e3 * abs(delay.seconds):.0f} ms {'late' if delay.seconds > 0.0 else 'early'}"
         found.append(
             Finding(
                 "rates.delay",
                 HINT,
-                f"joint rates are {1e3 * delay.seconds:.0f} ms late against the positions",
+                f"joint rates are {late} against the positions",
                 facts,
             )
         )
