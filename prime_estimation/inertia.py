@@ -97,22 +97,28 @@ def inertia_about_com(pi: np.ndarray) -> np.ndarray:
     return inertia - m * (np.dot(c, c) * np.eye(3) - np.outer(c, c))
 
 
+def tensor_stddev(pi: np.ndarray, share: float) -> np.ndarray:
+    """Standard deviations (6,) of elements of the tensor, as in pi, that is wrong by a share.
+
+    Of each moment about the centre of mass; of products, half the geometric mean of their two.
+    """
+    moments = np.diag(inertia_about_com(pi)).tolist()
+    halves = (1.0 if i == j else 0.5 for i, j in _SYMMETRIC)
+    pairs = zip(halves, _SYMMETRIC)
+    return share * np.array([half * math.sqrt(moments[i] * moments[j]) for half, (i, j) in pairs])
+
+
 def theta_root(
     pi: np.ndarray, mass: float, com: float, inertia: float, manifold: str
 ) -> np.ndarray:
     """Square root (10, 10) of the covariance of theta for errors of mass, com and inertia.
 
-    A relative error of the tensor means `inertia` times the mean of its diagonal for products,
-    times each moment for moments. Principal axes (exponential eigenvalue) are not believed to be
-    off by more than TURN * `inertia` rad: where two moments are equal, no error of the tensor says
-    anything about them.
+    A relative error of the tensor is that of `tensor_stddev`. Principal axes (exponential
+    eigenvalue) are not believed to be off by more than TURN * `inertia` rad: where two moments are
+    equal, no error of the tensor says anything about them.
     """
     principal = np.diag(inertia_about_com(pi))
-    scale = [
-        inertia * np.sqrt(principal[i] * principal[j]) * (1.0 if i == j else 0.5)
-        for i, j in _SYMMETRIC
-    ]
-    stddev = np.concatenate([[mass], np.full(3, com), scale])
+    stddev = np.concatenate([[mass], np.full(3, com), tensor_stddev(pi, inertia)])
     floor = EXACT * np.concatenate(
         [[pi[0]], np.full(3, np.sqrt(principal.max() / pi[0])), np.full(6, principal.mean())]
     )

@@ -13,6 +13,7 @@ from .statistics import HALF_WIDTH_95, times, xyz
 
 LATE = 5.0  # s after the start, from when the largest errors of mass and com are taken
 FIRST = 1.0  # s after the start, from when intervals are judged
+_MOMENTS = [4, 6, 9]  # of inertia about the link's origin, among its parameters
 CLOSE = 0.10  # of the mass: an error below it counts as settled
 
 
@@ -53,6 +54,8 @@ def _body_figures(track: list, link: str, truth: dict) -> dict:
     mass_covered = np.abs(mass_error) <= HALF_WIDTH_95 * np.array([b.mass_stddev for b in bodies])
     com_stddev = np.array([xyz(b.com_stddev) for b in bodies])
     com_covered = np.mean(np.abs(com_error) <= HALF_WIDTH_95 * com_stddev, axis=1)
+    deviation = np.sqrt([np.ravel(b.covariance)[::11][_MOMENTS] for b in bodies])
+    moments_covered = np.abs((estimated - true)[:, _MOMENTS]) <= HALF_WIDTH_95 * deviation
     late = t >= LATE if (t >= LATE).any() else t == t[-1]
     judged = t > FIRST
     within = np.abs(mass_error) <= CLOSE * true[:, 0]
@@ -67,6 +70,9 @@ def _body_figures(track: list, link: str, truth: dict) -> dict:
         "com_error_max_after_5s_m": float(distance[late].max()),
         "com_coverage95_after_1s": float(com_covered[judged].mean()) if judged.any() else None,
         "rotational_inertia_relative_error_final": _relative_tensor_error(estimated[-1], true[-1]),
+        "moments_coverage95_after_1s": (
+            float(moments_covered[judged].mean()) if judged.any() else None
+        ),
         "time_within_10_percent_s": float(t[within][0]) if within.any() else None,
         "observable_final": bool(bodies[-1].observable),
     }

@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..config.policies import INTERVAL, SWAY
-from ..inertia import com_stddev
+from ..inertia import com_stddev, tensor_stddev
 from ..mhe.problem import Problem
 from ..types import BodyInertia
 
@@ -35,6 +35,7 @@ class InertiaReport:
         as_said = np.array(lasting) if problem.floating else np.zeros(3)
         # of the centre of mass: of a robot that is like its YAML, and of one that is not
         self._com_errors = as_said, np.hypot(as_said, INTERVAL.unlike_com)
+        self._tensor_error = INTERVAL.tensor if problem.floating else 0.0
 
     def bodies(
         self,
@@ -63,6 +64,8 @@ class InertiaReport:
         for i, (link, (pi, jacobian)) in enumerate(zip(self.robot.estimated_links, pis)):
             rows = slice(10 * i, 10 * i + 10)
             covariance = jacobian @ theta[rows, rows] @ jacobian.T
+            of_tensor = covariance.reshape(-1)[44::11]  # a view of the end of its diagonal
+            of_tensor += tensor_stddev(pi, self._tensor_error) ** 2
             stddev = math.hypot(math.sqrt(max(float(covariance[0, 0]), 0.0)), systematic)
             observed = stddev < OBSERVED * self._prior_stddev
             observable = observed and not contradicted

@@ -46,6 +46,7 @@ def message(t: float, mass: float, com=COM, tensor=TENSOR, stddev: float = 0.1):
         inertia=SimpleNamespace(m=mass, com=vector, **rows),
         mass_stddev=stddev,
         com_stddev=SimpleNamespace(x=0.002, y=0.002, z=0.002),
+        covariance=list(np.diag(np.full(10, 0.01**2)).ravel()),
         observable=True,
     )
     return SimpleNamespace(header=SimpleNamespace(stamp=stamp), bodies=[body])
@@ -96,6 +97,14 @@ def test_intervals_of_mass_and_com():
     f = figures(lambda t: true_parameters(TRUTH, "base", t)[0] + 0.21 * (t < 5.5))
     assert f["mass_coverage95_after_1s"] == pytest.approx(0.5, abs=0.005)
     assert f["mass_error_max_after_5s_kg"] == pytest.approx(0.21)
+
+
+def test_intervals_of_moments_of_inertia():
+    """They are those about the origin of the link; of products none is judged."""
+    off = np.diag([0.0190, 0.0, -0.0200])  # inside, inside, outside of 1.96 times 0.01 kg m2
+    off[0, 1] = off[1, 0] = 0.05
+    f = figures(lambda t: true_parameters(TRUTH, "base", t)[0], tensor=TENSOR + off)
+    assert f["moments_coverage95_after_1s"] == pytest.approx(2 / 3)
 
 
 def test_the_truth_of_another_robot():

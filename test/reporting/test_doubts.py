@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from helpers.choreography import stood
 
+from prime_estimation.config.policies import INTERVAL
+from prime_estimation.inertia import tensor_stddev
 from prime_estimation.monitors.imu_axes import ImuAxes
 from prime_estimation.monitors.support import Support
 
@@ -44,7 +46,10 @@ def test_an_inertia_that_is_held_is_as_uncertain_as_it_was_and_so_is_the_weight(
     held = estimate()
     estimator.monitors.hold.covariance = None
     (_, jacobian), *_ = estimator.problem.inertias(estimator.window.xs[-1])
-    np.testing.assert_allclose(held.bodies[0].covariance, jacobian @ variance @ jacobian.T)
+    (body,) = held.bodies
+    lasting = np.append(np.zeros(4), tensor_stddev(body.parameters, INTERVAL.tensor) ** 2)
+    known = jacobian @ variance @ jacobian.T
+    np.testing.assert_allclose(body.covariance, known + np.diag(lasting))
     share = held.total_mass_stddev / held.total_mass
     assert share > 2.0 * free.total_mass_stddev / free.total_mass
     for before, now in zip(free.contacts, held.contacts):

@@ -9,7 +9,7 @@ import pytest
 from helpers.models import problem
 
 from prime_estimation.config.policies import INTERVAL
-from prime_estimation.inertia import com_stddev
+from prime_estimation.inertia import com_stddev, tensor_stddev
 from prime_estimation.reporting.inertia import OBSERVED, InertiaReport
 
 SURE = 0.0, False, False, 0.0, 0.0  # torque error, contradicted, unlike, stuck, swaying
@@ -35,7 +35,9 @@ def test_an_inertia_is_that_of_theta_with_its_covariance():
         own = theta[10 * i : 10 * i + 10, 10 * i : 10 * i + 10]
         assert body.link == it.robot.estimated_links[i]
         np.testing.assert_allclose(body.parameters, pi)
-        np.testing.assert_allclose(body.covariance, jacobian @ own @ jacobian.T)
+        expected = jacobian @ own @ jacobian.T
+        expected[4:, 4:] += np.diag(tensor_stddev(pi, INTERVAL.tensor) ** 2)
+        np.testing.assert_allclose(body.covariance, expected)
         assert body.mass_stddev == pytest.approx(np.sqrt(body.covariance[0, 0]))
         lasting = [INTERVAL.com, INTERVAL.com, INTERVAL.com_height]
         np.testing.assert_allclose(
@@ -111,3 +113,5 @@ def test_a_fixed_base_has_no_creep_of_its_centre_of_mass():
     theta = 1e-6 * np.eye(10)
     (body,) = report.bodies(x, theta, *SURE)
     np.testing.assert_allclose(body.com_stddev, com_stddev(body.parameters, body.covariance))
+    jacobian = it.inertias(x)[0][1]
+    np.testing.assert_allclose(body.covariance, jacobian @ theta @ jacobian.T)
