@@ -27,6 +27,7 @@ from ..mhe.intervals import (
     sole_tilt,
 )
 from ..mhe.problem import Problem
+from ..mhe.residual_rows import parts_of_rows, squares
 from ..mhe.window import Window
 from ..output_messages import Outputs
 from ..reporting import SLIP_SPEED
@@ -37,6 +38,7 @@ from ..types import (
     ContactEstimate,
     ContactState,
     Estimate,
+    SensorHealth,
     SolverStatus,
 )
 from .full_information import ForwardPass, smooth_forward
@@ -249,6 +251,7 @@ def estimates(run: Run, arrays: dict[str, np.ndarray]) -> Iterator[Estimate]:
         float(window.solver.cost),
         float(window.solver.largest_gap),
         window.size,
+        sensors=_sensors(window),
     )
     for k in range(1, len(arrays["stamp_ns"])):
         q, v = arrays["q"][k], arrays["v"][k]
@@ -270,6 +273,15 @@ def estimates(run: Run, arrays: dict[str, np.ndarray]) -> Iterator[Estimate]:
             total_mass_stddev=posterior.total_mass_stddev(),
             status=status,
         )
+
+
+def _sensors(window: Window) -> tuple[SensorHealth, ...]:
+    """Sensors that were read, with mean squares of their whitened residuals over the recording."""
+    names, members = parts_of_rows(window)
+    parts = dict(zip(names, (members[:-1] @ squares(window)).tolist()))
+    firsts = [(s.name, next(iter(s.innovations), "")) for s in window.problem.sensors]
+    told = [(name, *parts[first]) for name, first in firsts if first in parts]
+    return tuple(SensorHealth(name, True, "", s / n) for name, s, n in told if n)
 
 
 def _bodies(posterior: Posterior) -> tuple[BodyInertia, ...]:

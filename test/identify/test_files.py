@@ -352,6 +352,11 @@ def test_reconstruct_writes_arrays_and_topics(recording, tmp_path):
         assert (
             bag.topics["/prime/odometry"].count == n - 1 and "/prime/contact_wrenches" in bag.topics
         )
+        (_, _, said), *_ = bag.messages(["/prime/status"])
+    # what it was made from: `prime evaluate` had taken its world for one of its own
+    used = {sensor.name: sensor.normalized_innovation for sensor in said.sensors}
+    assert set(used) == {"joint_states", "torque", "imu", "mocap"}
+    assert 0.0 < min(used.values()) and max(used.values()) < 3.0
 
 
 def test_unknown_link_is_one_line(recording, tmp_path, capsys):
