@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from .. import _core
+from ..config.policies import PUSH
 from ..errors import InitializationError, Stopped
 from ..estimator import Estimator
 from ..mhe.batch_solution import batch_inputs
@@ -70,6 +71,7 @@ class ForwardPass:
         changes_ns: stamps at which the payload detector saw the inertia change.
         unevenness: of the ground (`Window.unevenness`, 0 where feet creep), by stamp.
         tilts: variance of roll and pitch by what lands and by the start [rad2], by stamp.
+        pushed_ns: stamps of nodes at which something pushed the base.
     """
 
     estimator: Estimator
@@ -79,6 +81,7 @@ class ForwardPass:
     changes_ns: list[int]
     unevenness: dict[int, float] = field(default_factory=dict)
     tilts: dict[int, float] = field(default_factory=dict)
+    pushed_ns: frozenset[int] = frozenset()
 
     @property
     def uneven(self) -> bool:
@@ -133,6 +136,9 @@ class ForwardPass:
         )
         stamps = [m.stamp_ns for m in ms]
         inputs = batch_inputs(problem, ms, self.situation)
+        for given, stamp in zip(inputs[:-1], stamps):
+            if stamp in self.pushed_ns:
+                problem.process.leave_pushed(given, PUSH.stddev, PUSH.vertical)
         first, last = problem.nq + problem.nv, self.states[stamps[-1]]
         xs = [np.concatenate([self.states[t][:first], last[first:]]) for t in stamps]
         for x in xs:
@@ -170,19 +176,22 @@ def smooth_forward(
     states, controls, changes, alarms, before_ns = {}, {}, [], 0, next(iter(ms), 0)
     unevenness: dict[int, float] = {}
     tilts: dict[int, float] = {}
+    pushed: set[int] = set()
     for k, m in enumerate(ms.values()):
-        running = estimator.advance(m) is not None
+        situation = estimator.advance(m)
         restarts, why = estimator.monitors.last_restart
-        if restarts > RESTARTS or (restarts and not running and states):
+        if restarts > RESTARTS or (restarts and situation is None and states):
             raise InitializationError(_lost(why, estimator, m.stamp_ns - before_ns), m)
         before_ns = m.stamp_ns
-        if running:
+        if situation is not None:
             newest = slice(None) if not states else slice(-estimator.window.size - 1, None)
             window = estimator.window
             states.update(zip(window.stamps[newest], window.xs[newest]))
             controls.update(zip(window.stamps[newest], window.us[newest]))
             unevenness[m.stamp_ns] = 0.0 if window.creeping else window.unevenness
             tilts[m.stamp_ns] = window.leaning**2 + window.guessed**2
+            if situation.pushed:  # for as long as it takes to tell
+                pushed.update(window.stamps[-PUSH.nodes :])
             look(window)
             if estimator.monitors.payload.alarms > alarms:
                 changes.append(m.stamp_ns)
@@ -194,7 +203,8 @@ def smooth_forward(
     if len(states) < 2:
         raise InitializationError(f"too few measurements for a start: {len(ms)} nodes", len(ms))
     ms = [ms[t] for t in sorted(states)]
-    return ForwardPass(estimator, ms, states, controls, changes, unevenness, tilts)
+    lists = states, controls, changes, unevenness, tilts, frozenset(pushed)
+    return ForwardPass(estimator, ms, *lists)
 
 
 def _lost(why: str, estimator: Estimator, apart_ns: int) -> str:
