@@ -129,7 +129,7 @@ class MpcNode:
 
     def _on_contacts(self, message, _arrival_ns: int) -> None:
         force = {contact.name: contact.wrench.force.z for contact in message.contacts}
-        normal = np.array([force.get(c.name, 0.0) for c in self.robot.contacts])
+        normal = np.array([force.get(c.name, np.nan) for c in self.robot.contacts])
         self.controller.on_contacts(stamp_ns(message.header), normal)
 
     def _on_velocity(self, message, _arrival_ns: int) -> None:
@@ -216,22 +216,23 @@ class MpcNode:
             self._send["~/joint_commands"](self._messages.joint_commands(stamped, command, torque))
 
     def _report(self) -> None:
-        stamped = header(self._transport.make, self._transport.now_ns(), "")
+        now_ns, supervisor = self._transport.now_ns(), self.controller.supervisor
+        stamped = header(self._transport.make, now_ns, "")
         solves, commands = self._workers[:2]
         values = {
-            "mode": self.controller.supervisor.mode.value,
+            "mode": supervisor.mode.value,
             "gait": self.controller.mpc.feet.schedule.name,
             "missed solves": solves.missed,
             "missed commands": commands.missed,
-            "states refused": self.controller.supervisor.refused,
+            "states refused": supervisor.refused,
             "inertia applied": self.controller.gate.applied,
             **dict(self.controller.gate.refused),
         }
         if self._times:
             p50, p99 = 1e3 * np.percentile(list(self._times), [50, 99])
             values |= {"solve, median [ms]": f"{p50:.1f}", "solve, 99 % [ms]": f"{p99:.1f}"}
-        reason = self.controller.supervisor.reason
-        self._send["/diagnostics"](self._messages.diagnostics(stamped, values, reason))
+        told = supervisor.reason, supervisor.doubt(now_ns)
+        self._send["/diagnostics"](self._messages.diagnostics(stamped, values, *told))
 
     @property
     def missed(self) -> tuple[int, int]:
