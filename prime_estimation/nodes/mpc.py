@@ -70,6 +70,7 @@ class MpcNode:
         self._frame, self._posture = "", (0.0, 0.0, 0.0)
         self._ready_ns: int | None = None  # since when states come in time
         self._times: deque[float] = deque(maxlen=REPORTED)
+        self._reported_ns = -1  # time of the last report
         self._listen(transport)
         self._announce(transport)
 
@@ -231,7 +232,9 @@ class MpcNode:
         if self._times:
             p50, p99 = 1e3 * np.percentile(list(self._times), [50, 99])
             values |= {"solve, median [ms]": f"{p50:.1f}", "solve, 99 % [ms]": f"{p99:.1f}"}
-        told = supervisor.reason, supervisor.doubt(now_ns)
+        stands = now_ns == self._reported_ns and "the time of /clock stands: no commands are sent"
+        self._reported_ns = now_ns
+        told = stands or supervisor.reason, supervisor.doubt(now_ns)
         self._send["/diagnostics"](self._messages.diagnostics(stamped, values, *told))
 
     @property

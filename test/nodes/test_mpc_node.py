@@ -162,6 +162,19 @@ def test_diagnostics_warn_of_forces_that_do_not_come(standing):
     assert heard[0].level == kind.WARN and heard[0].message.startswith("no contact forces yet")
 
 
+def test_a_clock_that_stands_is_said_to():
+    """As of a simulator that has died: everything is as old as it was, and nothing is sent."""
+    bus, heard, now = Bus(), [], [1_700_000_000_000_000_000]
+    me = InProcessTransport(bus, "me")
+    node = MpcNode(InProcessTransport(bus, "mpc", clock=lambda: now[0]), Robot.load("go2"))
+    keep = lambda m, _: heard.append(m.status[0].message)  # noqa: E731
+    me.subscribe("/diagnostics", "diagnostic_msgs/msg/DiagnosticArray", keep, Qos.STATE)
+    for step in (1, 1_000_000_000, 0):
+        now[0] += step
+        node._report()
+    assert ["/clock stands" in said for said in heard] == [False, False, True]
+
+
 def test_a_posture_that_is_none_does_not_keep_the_robot_from_obeying():
     robot, bus = Robot.load("go2"), Bus()
     node, me = MpcNode(InProcessTransport(bus, "mpc"), robot), InProcessTransport(bus, "me")
