@@ -133,7 +133,8 @@ class Health:
             return ""
         return (
             f"no estimate for {now - self._estimated:.1f} s although all sensors that it needs "
-            "talk: see the counts of what is refused, such as stamps that stand still"
+            "talk: see the counts of what is refused, as of stamps that stand still, and whether "
+            "this computer is kept busy"
         )
 
     @property
