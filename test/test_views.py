@@ -11,6 +11,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 import yaml
+from helpers.waiting import wait
 from rosbags.interfaces import Nodetype
 
 from prime_estimation.config.files import config_dir
@@ -170,7 +171,7 @@ def markers():
 
     bus, got = Bus(), []
     me = InProcessTransport(bus, "me")
-    MarkersNode(InProcessTransport(bus, "markers"), "robot1/")
+    node = MarkersNode(InProcessTransport(bus, "markers"), "robot1/")
     kind = "visualization_msgs/msg/MarkerArray"
     me.subscribe("/markers/inertia", kind, lambda m, _: got.append(m), Qos.LATCHED)
     send = me.publish(TOPIC, "prime_estimation_msgs/msg/InertialParameters", Qos.LATCHED)
@@ -181,7 +182,7 @@ def markers():
         message.bodies = []
         for link, mass, moments in bodies:
             body = random_message("prime_estimation_msgs/msg/BodyInertia", rng)
-            body.link, body.inertia.m = link, mass
+            body.link, body.inertia.m, body.observable = link, mass, True
             body.inertia.ixx, body.inertia.iyy, body.inertia.izz = moments
             body.inertia.ixy = body.inertia.ixz = body.inertia.iyz = 0.0
             message.bodies.append(body)
@@ -189,7 +190,9 @@ def markers():
         assert typestore().serialize_cdr(got[-1], kind)
         return message, got[-1].markers
 
-    return sent
+    sent.got, sent.me, sent.node = got, me, node
+    yield sent
+    node.stop()
 
 
 BOX = (0.03, 0.1, 0.1)  # kg m^2
@@ -200,6 +203,31 @@ def test_markers_follow_the_message(markers):
     assert marker.header.frame_id == "robot1/base" and marker.action == marker.ADD
     assert marker.pose.position.x == pytest.approx(message.bodies[0].inertia.com.x)
     assert min(marker.scale.x, marker.scale.y, marker.scale.z) > 0.0
+
+
+def test_markers_are_grey_while_there_are_no_estimates(markers, monkeypatch):
+    """RViz would show for ever, in green, what an estimator that has ended said last."""
+    from helpers.messages import random_message
+
+    monkeypatch.setattr("prime_estimation.nodes.markers.SILENT_S", 0.3)
+    kind = "prime_estimation_msgs/msg/EstimatorStatus"
+    status = random_message(kind, np.random.default_rng(0))
+    send = markers.me.publish("prime/status", kind)
+    _, (first,) = markers(("base", 8.0, BOX))
+    got = markers.got
+    assert first.color.g > first.color.r
+
+    def tell(nodes: int) -> None:
+        status.window_nodes = nodes
+        send(status)
+
+    markers.node.start()
+    assert not wait(lambda: tell(20) or len(got) > 1, 1.2)
+    assert wait(lambda: tell(0) or len(got) > 1, 5.0)  # of an estimator that waits for a sensor
+    (grey,) = got[-1].markers
+    assert grey.color.g == grey.color.r and grey.scale == first.scale and grey.action == grey.ADD
+    assert wait(lambda: tell(20) or len(got) > 2, 5.0)
+    assert got[-1].markers[0].color == first.color
 
 
 def test_markers_of_bodies_that_are_none_any_more_are_deleted(markers):

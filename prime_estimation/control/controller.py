@@ -64,8 +64,13 @@ class WalkingController:
             self._joints = (stamp_ns, np.array(position, float), np.array(velocity, float))
 
     def on_contacts(self, stamp_ns: int, normal_force: np.ndarray) -> None:
-        """Normal forces (contacts,) of the ground [N] at a time, which may be long past."""
-        self._contacts = stamp_ns, np.asarray(normal_force) > self.config.carrying_force
+        """Normal forces (contacts,) of the ground [N] at a time, which may be long past.
+
+        NaN where unknown: then none of them is news, for a foot that carries nothing may search
+        for the ground.
+        """
+        if self.supervisor.contacts(stamp_ns, np.asarray(normal_force)):
+            self._contacts = stamp_ns, np.asarray(normal_force) > self.config.carrying_force
 
     def on_velocity(self, stamp_ns: int, command: VelocityCommand) -> None:
         """What the user wants."""

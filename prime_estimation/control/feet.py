@@ -22,6 +22,7 @@ LATEST = 0.1  # s after touch-down, until which a foot without load searches for
 SEARCH_SPEED = 0.4  # m/s, downwards,
 SEARCH_NODES = 2  # in the next nodes,
 SEARCH_WEIGHT = 20.0  # with so many times the usual weight
+UNHEARD = 0.1  # s without news of what carries, after which feet are taken to do as scheduled
 GROUND_TIME = 0.1  # s, of the low pass of the height of the ground
 
 
@@ -102,16 +103,9 @@ class FootPlanner:
         self._now = self.centres(state.q)
         self._known = 1e-9 * state.contacts_ns
         bottoms = self._now[:, 2] - self._radius
-        standing = []
+        standing, unheard = [], time - self._known > UNHEARD
         for i, foot in enumerate(self._foot):
-            if not state.carries[i]:
-                continue
-            self._carried[i] = self._known
-            phase = self.schedule.phase(foot, self._known)
-            lands = phase.swinging and phase.progress(self._known) > EARLY
-            if lands:
-                self._landed[i] = phase.touch_down
-            stood = lands or not phase.swinging
+            stood = unheard or (state.carries[i] and self._stood(i, foot))
             if stood and not self.schedule.phase(foot, time).swinging:
                 self._lifted[i] = self._now[i].copy()
                 standing.append(bottoms[i])
@@ -119,6 +113,15 @@ class FootPlanner:
             self.ground = float(bottoms.min())
         elif standing:
             self.ground += min(1.0, dt / GROUND_TIME) * (float(np.mean(standing)) - self.ground)
+
+    def _stood(self, i: int, foot: int) -> bool:
+        """Take notice that a contact carried at the known time; whether it had come down for it."""
+        self._carried[i] = self._known
+        phase = self.schedule.phase(foot, self._known)
+        lands = phase.swinging and phase.progress(self._known) > EARLY
+        if lands:
+            self._landed[i] = phase.touch_down
+        return lands or not phase.swinging
 
     def swinging(self, time: float) -> np.ndarray:
         """(contacts,) which contacts are scheduled to be in the air at a time [s]."""

@@ -14,6 +14,7 @@ from functools import wraps
 import numpy as np
 
 from ..sensors.imu import tilt, vertical
+from .feet import UNHEARD
 from .motion_types import JointCommand, Plan
 from .parameters import ControlConfig
 
@@ -52,7 +53,7 @@ class Supervisor:
     Attributes:
         mode: at present.
         reason: why the robot waits or was stopped; empty otherwise.
-        refused: states and plans that were not finite so far.
+        refused: states, contact forces and plans that were not finite so far.
     """
 
     def __init__(self, config: ControlConfig):
@@ -72,6 +73,7 @@ class Supervisor:
         self.mode, self.reason = Mode.WAITING, "no state yet"
         self._odometry_ns: int | None = None
         self._joints_ns: int | None = None
+        self._contacts_ns: int | None = None
         self._plan_ns: int | None = None
         self._pose: np.ndarray | None = None
 
@@ -96,6 +98,14 @@ class Supervisor:
         if not self._finite(position, velocity):
             return False
         self._joints_ns = stamp_ns
+        return True
+
+    @_alone
+    def contacts(self, stamp_ns: int, normal_force: np.ndarray) -> bool:
+        """Take note of normal forces (contacts,); False: not to be used."""
+        if not self._finite(normal_force):
+            return False
+        self._contacts_ns = stamp_ns
         return True
 
     @_alone
@@ -143,6 +153,16 @@ class Supervisor:
         else:
             self.mode, self.reason, self._plan_ns = Mode.ACTIVE, "", now_ns
         return self.mode
+
+    @_alone
+    def doubt(self, now_ns: int) -> str:
+        """What a robot that moves has to do without, and goes on; empty where it has everything."""
+        if self.mode is not Mode.ACTIVE:
+            return ""
+        silent = "no contact forces yet"
+        if self._contacts_ns is not None:
+            silent = _off_time("contact forces", now_ns - self._contacts_ns, UNHEARD)
+        return silent and f"{silent}; feet are taken to do as scheduled"
 
     @_alone
     def stop(self, reason: str) -> None:

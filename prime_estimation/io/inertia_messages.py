@@ -75,7 +75,14 @@ def inertia_message(make: Make, parameters: np.ndarray):
 
 
 def inertia_parameters(message) -> np.ndarray:
-    """Pinocchio's vector (10,) of a geometry_msgs/Inertia: the inverse of `inertia_message`."""
+    """Pinocchio's vector (10,) of a geometry_msgs/Inertia: the inverse of `inertia_message`.
+
+    NaN throughout where its tensor is not finite or not positive, which Pinocchio refuses.
+    """
     m = message
     tensor = np.array([[m.ixx, m.ixy, m.ixz], [m.ixy, m.iyy, m.iyz], [m.ixz, m.iyz, m.izz]])
-    return pin.Inertia(m.m, np.array([m.com.x, m.com.y, m.com.z]), tensor).toDynamicParameters()
+    try:
+        body = pin.Inertia(m.m, np.array([m.com.x, m.com.y, m.com.z]), tensor)
+    except RuntimeError:
+        return np.full(10, np.nan)
+    return body.toDynamicParameters()

@@ -21,6 +21,7 @@ from ..types import Activity, SensorHealth
 from .diagnostics import diagnostic_status
 
 LATE_MS, LATE_S = 100.0, 2.0  # by which estimates are late that are told of, for how long
+CEASED_S = 1.0  # without an estimate although sensors talk: a start batch takes half of it
 STALE_S = 0.3  # silence of a sensor after which it is called out
 CLOCKS = ("joint_states", "lowstate")  # whose stamps those of the others are compared with
 # by how much they may differ: for as long nodes wait for a sensor; others than these by _APART_NS
@@ -39,6 +40,7 @@ class _Stream:
     required: bool
     count: int = 0
     last: float = field(default_factory=time.monotonic)  # since the start, when nothing came yet
+    since: float = float("-inf")  # when it began to talk, or did again
     rate: float = 0.0
     counted: int = 0
     refused: str = ""  # why the newest message could not be used
@@ -70,6 +72,7 @@ class Health:
         self.refusal = self.failure = self.doubt = self.rival = ""
         # newest estimate, and the one before which all have been late since; how late it was
         self._estimated, self._in_time, self._latency_ms = self._period, self._period, 0.0
+        self._begun = False  # there has been an estimate
 
     def expect(self, role: str, topic: str, type_name: str, required: bool) -> None:
         """A sensor is subscribed to; `required`: there is no estimate without it."""
@@ -78,8 +81,11 @@ class Health:
     def heard(self, role: str) -> None:
         """A usable message came."""
         stream = self._streams[role]
+        now = time.monotonic()
+        if not stream.count or now - stream.last > STALE_S:
+            stream.since = now
         stream.count += 1
-        stream.last, stream.refused = time.monotonic(), ""
+        stream.last, stream.refused = now, ""
 
     def stamped(self, role: str, stamp_ns: int, arrival_ns: int) -> None:
         """A message has this stamp.
@@ -101,7 +107,7 @@ class Health:
 
     def estimated(self, latency_ms: float) -> None:
         """An estimate came, so long after its measurement."""
-        self._estimated, self._latency_ms = time.monotonic(), latency_ms
+        self._estimated, self._latency_ms, self._begun = time.monotonic(), latency_ms, True
         if latency_ms < LATE_MS:
             self._in_time = self._estimated
 
@@ -117,9 +123,25 @@ class Health:
         )
 
     @property
+    def ceased(self) -> str:
+        """That no estimates come any more although all sensors that they need talk; else empty."""
+        needed = [stream for stream in self._streams.values() if stream.required]
+        now = time.monotonic()
+        talks = all(stream.count and now - stream.last <= STALE_S for stream in needed)
+        since = max([self._estimated, *(stream.since for stream in needed)])
+        if self.failure or not (self._begun and talks and now - since > CEASED_S):
+            return ""
+        return (
+            f"no estimate for {now - self._estimated:.1f} s although all sensors that it needs "
+            "talk: see the counts of what is refused, as of stamps that stand still, and whether "
+            "this computer is kept busy"
+        )
+
+    @property
     def own_troubles(self) -> list[str]:
         """What is wrong with the estimator itself."""
-        return [text for text in (self.refusal, self.failure, self.rival, self.late) if text]
+        told = self.refusal, self.failure, self.ceased, self.rival, self.late
+        return [text for text in told if text]
 
     def skipped(self, role: str, number: int) -> None:
         """So many messages are missing since the start, by the sensor's own counter."""
@@ -206,7 +228,7 @@ class Health:
     ):
         """diagnostic_msgs/DiagnosticArray: the estimator, and one entry per sensor."""
         troubles = self.troubles()
-        errors = [self.refusal, self.failure]
+        errors = [self.refusal, self.failure, self.ceased]
         warnings = [self.rival, self.doubt, self.late]
         for role, text in troubles.items():
             (errors if self._streams[role].required else warnings).append(f"{role}: {text}")
@@ -248,7 +270,7 @@ class Health:
         ]
         sensors += [
             SensorHealth("estimator", False, text)
-            for text in (self.refusal, self.failure, self.rival)
+            for text in (self.refusal, self.failure, self.ceased, self.rival)
             if text
         ]
         unknown = float("nan")

@@ -31,6 +31,7 @@ class LowCmdOutlet(Periodic):
 
     Attributes:
         writer: builds the messages.
+        braking: the joints brake, because commands have stopped.
     """
 
     def __init__(self, transport: Transport, family: Family):
@@ -38,7 +39,7 @@ class LowCmdOutlet(Periodic):
         self.writer = LowCmdWriter(family, transport.make)
         self._heard_at: float | None = None
         self._names: dict[str, None] = {}  # of the joints that were ever commanded, in order
-        self._braking = self._ended = False
+        self.braking = self._ended = False
         self._send = transport.publish("lowcmd", self.writer.layout.type, Qos.STATE)
         transport.subscribe(
             "mpc/motor_commands",
@@ -69,14 +70,14 @@ class LowCmdOutlet(Periodic):
             return  # what makes no sense is silence
         self._send(self.writer.write(message.name, *arrays))
         self._names.update(dict.fromkeys(message.name))
-        self._heard_at, self._braking = time.monotonic(), False
+        self._heard_at, self.braking = time.monotonic(), False
 
     def _work(self) -> None:
         if self._heard_at is None or time.monotonic() - self._heard_at < SILENCE:
             return
-        if not self._braking:
+        if not self.braking:
             log.error("no motor commands for %.0f ms: the joints brake", 1e3 * SILENCE)
-            self._braking = True
+            self.braking = True
         self._brake()
 
     def _brake(self) -> None:

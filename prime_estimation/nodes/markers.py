@@ -7,21 +7,29 @@ Each body as the solid ellipsoid of the same mass and inertia, in its link's fra
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pinocchio as pin
 
 from ..io.inertia_messages import inertia_parameters
 from ..transport.base import Qos, Transport
 from .inertia_listener import TOPIC, TYPE
+from .periodic import Periodic
 
+STATUS = "prime/status", "prime_estimation_msgs/msg/EstimatorStatus"
+PERIOD_S = 0.5  # at which silence is looked for
+SILENT_S = 1.0  # without an estimate, after which what was said of the inertia is of the past
 _SURE, _UNSURE = (0.1, 0.6, 0.2), (0.7, 0.7, 0.7)
 
 
-class MarkersNode:
-    """In `/prime/inertial_parameters`, out `~/inertia` (visualization_msgs/MarkerArray).
+class MarkersNode(Periodic):
+    """In `prime/inertial_parameters`, `prime/status`, out `~/inertia`.
 
-    Green when observable, grey when not. A body whose inertia is that of no physical body, or that
-    is estimated no more, has its marker deleted: RViz would show its last one for ever.
+    The latter is a visualization_msgs/MarkerArray. Green when observable, grey when not, and while
+    there are no estimates: the last message says nothing about now. A body whose inertia is that of
+    no physical body, or that is estimated no more, has its marker deleted: RViz would show its last
+    one for ever.
 
     Args:
         transport: where topics live.
@@ -29,20 +37,32 @@ class MarkersNode:
     """
 
     def __init__(self, transport: Transport, frame_prefix: str = ""):
+        super().__init__(PERIOD_S, "silence")
         self._make, self._prefix = transport.make, frame_prefix
         self._send = transport.publish(
             "~/inertia", "visualization_msgs/msg/MarkerArray", Qos.LATCHED
         )
         self._count = 0  # bodies of the message before
+        self._said, self._grey, self._estimated_at = None, False, time.monotonic()
+        transport.subscribe(*STATUS, self._on_status, Qos.SENSOR)
         transport.subscribe(TOPIC, TYPE, self._on_message, Qos.LATCHED)
 
-    def start(self) -> None:
-        """Nothing to begin: it acts on messages."""
-
-    def stop(self) -> None:
-        """Nothing to end."""
+    def _on_status(self, message, _arrival_ns: int) -> None:
+        if message.window_nodes:  # there is an estimate
+            self._estimated_at = time.monotonic()
 
     def _on_message(self, message, _arrival_ns: int) -> None:
+        self._estimated_at, self._said, self._grey = time.monotonic(), message, False
+        self._draw(message)
+
+    def _work(self) -> None:
+        """Say that what is drawn has become a thing of the past, or is not any more."""
+        grey, said = time.monotonic() - self._estimated_at > SILENT_S, self._said
+        if said is not None and grey != self._grey:
+            self._grey = grey
+            self._draw(said)
+
+    def _draw(self, message) -> None:
         header, bodies = message.header, message.bodies
         markers = [self._marker(header, k, body) for k, body in enumerate(bodies)]
         gone = range(len(bodies), self._count)
@@ -56,7 +76,7 @@ class MarkersNode:
         shape = ellipsoid(inertia_parameters(body.inertia))
         if shape is None:
             return self._deleted(header, number, frame)
-        color = _SURE if body.observable else _UNSURE
+        color = _SURE if body.observable and not self._grey else _UNSURE
         return self._filled(header, number, frame, *shape, color, "ADD")
 
     def _deleted(self, header, number: int, frame: str):

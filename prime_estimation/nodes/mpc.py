@@ -70,6 +70,7 @@ class MpcNode:
         self._frame, self._posture = "", (0.0, 0.0, 0.0)
         self._ready_ns: int | None = None  # since when states come in time
         self._times: deque[float] = deque(maxlen=REPORTED)
+        self._reported_ns = -1  # time of the last report
         self._listen(transport)
         self._announce(transport)
 
@@ -129,7 +130,7 @@ class MpcNode:
 
     def _on_contacts(self, message, _arrival_ns: int) -> None:
         force = {contact.name: contact.wrench.force.z for contact in message.contacts}
-        normal = np.array([force.get(c.name, 0.0) for c in self.robot.contacts])
+        normal = np.array([force.get(c.name, np.nan) for c in self.robot.contacts])
         self.controller.on_contacts(stamp_ns(message.header), normal)
 
     def _on_velocity(self, message, _arrival_ns: int) -> None:
@@ -216,22 +217,25 @@ class MpcNode:
             self._send["~/joint_commands"](self._messages.joint_commands(stamped, command, torque))
 
     def _report(self) -> None:
-        stamped = header(self._transport.make, self._transport.now_ns(), "")
+        now_ns, supervisor = self._transport.now_ns(), self.controller.supervisor
+        stamped = header(self._transport.make, now_ns, "")
         solves, commands = self._workers[:2]
         values = {
-            "mode": self.controller.supervisor.mode.value,
+            "mode": supervisor.mode.value,
             "gait": self.controller.mpc.feet.schedule.name,
             "missed solves": solves.missed,
             "missed commands": commands.missed,
-            "states refused": self.controller.supervisor.refused,
+            "states refused": supervisor.refused,
             "inertia applied": self.controller.gate.applied,
             **dict(self.controller.gate.refused),
         }
         if self._times:
             p50, p99 = 1e3 * np.percentile(list(self._times), [50, 99])
             values |= {"solve, median [ms]": f"{p50:.1f}", "solve, 99 % [ms]": f"{p99:.1f}"}
-        reason = self.controller.supervisor.reason
-        self._send["/diagnostics"](self._messages.diagnostics(stamped, values, reason))
+        stands = now_ns == self._reported_ns and "the time of /clock stands: no commands are sent"
+        self._reported_ns = now_ns
+        told = stands or supervisor.reason, supervisor.doubt(now_ns)
+        self._send["/diagnostics"](self._messages.diagnostics(stamped, values, *told))
 
     @property
     def missed(self) -> tuple[int, int]:

@@ -68,11 +68,14 @@ class MpcMessages:
         ]
         return make("prime_estimation_msgs/msg/ContactWrenches")(header=stamped, contacts=contacts)
 
-    def diagnostics(self, stamped, values: dict, reason: str):
-        """diagnostic_msgs/DiagnosticArray; an error while there is a reason not to walk."""
+    def diagnostics(self, stamped, values: dict, reason: str, doubt: str):
+        """diagnostic_msgs/DiagnosticArray; an error while there is a reason not to walk.
+
+        A warning while there is a doubt only.
+        """
         make = self._make
         kind = make("diagnostic_msgs/msg/DiagnosticStatus")
-        level = kind.ERROR if reason else kind.OK
-        name, said = f"{self._node}: controller", reason or values["mode"]
+        level = kind.ERROR if reason else kind.WARN if doubt else kind.OK
+        name, said = f"{self._node}: controller", reason or doubt or values["mode"]
         status = diagnostic_status(make, name, level, said, values)
         return make("diagnostic_msgs/msg/DiagnosticArray")(header=stamped, status=[status])

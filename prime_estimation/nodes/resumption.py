@@ -25,6 +25,9 @@ from ..types import JointParameter
 from .inertia_keeper import KEPT, KEPT_JOINTS
 
 log = logging.getLogger("prime.estimator")
+# share of a robot's mass by which its links that are not estimated may weigh more or less in a
+# message: only the rounding of their sum is between robots that are the same
+_SAME = 1e-3
 
 
 class Resumption:
@@ -97,7 +100,8 @@ class Resumption:
 def belief_of(message, robot: Robot, now_ns: int, oldest_s: float) -> InertiaBelief | None:
     """Inertia of a kept prime_estimation_msgs/InertialParameters; None where it does not apply.
 
-    It does when it is valid, of the same estimated bodies, and not older than `oldest_s` [s].
+    It does when it is valid and finite, of the same estimated bodies of a robot whose other links
+    weigh the same, and not older than `oldest_s` [s].
     """
     age_s = 1e-9 * (now_ns - stamp_ns(message.header))
     links = [body.link for body in message.bodies]
@@ -110,11 +114,18 @@ def belief_of(message, robot: Robot, now_ns: int, oldest_s: float) -> InertiaBel
     if not 0.0 <= age_s <= oldest_s:
         log.info("kept inertia is %.0f s old: not taken up", age_s)
         return None
-    return InertiaBelief(
-        tuple(inertia_parameters(body.inertia) for body in message.bodies),
-        tuple(np.reshape(body.covariance, (10, 10)) for body in message.bodies),
-        age_s,
-    )
+    parameters = tuple(inertia_parameters(body.inertia) for body in message.bodies)
+    covariances = tuple(np.reshape(body.covariance, (10, 10)) for body in message.bodies)
+    if not np.isfinite([*parameters, *np.concatenate(covariances)]).all():
+        log.info("kept inertia is not finite: not taken up")
+        return None
+    nominal = robot.total_mass - sum(robot.model.inertias[robot.link_joint(n)].mass for n in links)
+    others = message.total_mass - sum(pi[0] for pi in parameters)
+    if not abs(others - nominal) <= _SAME * robot.total_mass:
+        what = "kept inertia is of another robot: its other links weigh %.2f kg, not %.2f kg"
+        log.info(f"{what}: not taken up", others, nominal)
+        return None
+    return InertiaBelief(parameters, covariances, age_s)
 
 
 def joints_of(message, now_ns: int, oldest_s: float) -> JointBelief | None:

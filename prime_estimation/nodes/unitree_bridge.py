@@ -114,8 +114,11 @@ class UnitreeBridgeNode(Periodic):
             "restarts of the robot's clock": clock.restarts,
             **refused,
         }
-        level = kind.ERROR if not rate else kind.WARN if lately else kind.OK
-        text = ", ".join(lately) or (f"{rate} Hz" if rate else "no lowstate")
+        wrong = [*lately] if rate else ["no lowstate", *lately]
+        if self._outlet is not None and self._outlet.braking:
+            wrong.append("no motor commands: the joints brake")
+        level = kind.ERROR if not rate else kind.WARN if wrong else kind.OK
+        text = ", ".join(wrong) or f"{rate} Hz"
         name = f"{graph_name(self._transport)}: lowstate"
         status = diagnostic_status(make, name, level, text, values)
         stamped = header(make, self._transport.now_ns(), "")

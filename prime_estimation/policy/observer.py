@@ -92,7 +92,7 @@ class StateObserver:
         self._validity = Validity(largest_deviation(largest_stddev), wall_clock=threaded)
         self._readings, self._contradictions = Readings(self.robot), Contradictions()
         self._imu_apart = raw.family.imu_apart(self.robot.config.imu_frame) if raw else None
-        self._closed = False
+        self._closed = self._resetting = False
         self._joints = Joints(*np.full((2, self.robot.nj), np.nan))
         self._latest: Estimate | None = None
         self._predicted: Estimate | None = None
@@ -204,7 +204,7 @@ class StateObserver:
         """Take what the motors were told, for a robot that measures no torque.
 
         The observer must have been made with `sensors=["joint_targets"]`. Targets are in force
-        until the next ones.
+        until the next ones, for at most 0.1 s.
 
         Args:
             position: (nj,) rad, all in the observer's order.
@@ -298,6 +298,7 @@ class StateObserver:
     def reset(self) -> None:
         """Forget everything; the next state comes after a new start batch."""
         if self._solver is not None:
+            self._resetting = True
             self._solver.post(self._begin_anew)  # after an update that is running
         else:
             self._begin_anew(self.estimator)
@@ -305,6 +306,7 @@ class StateObserver:
 
     def _begin_anew(self, estimator: Estimator) -> None:
         estimator.reset()
+        self._resetting = False
         self._forget()
 
     def close(self) -> None:
@@ -335,6 +337,8 @@ class StateObserver:
 
     def _solved(self, estimate: Estimate) -> None:
         refused = self.estimator.problem.measurements.refused
+        if self._resetting:
+            return  # it is of what is being forgotten
         latest = self._intake.with_status(estimate, refused)
         self._contradictions.look(latest)
         self._latest = latest

@@ -39,6 +39,11 @@ double secondsOf(const std::string& text) {
   return whole && seconds > 0.0 ? seconds : kUnknown;
 }
 
+template <std::size_t n>
+bool isFinite(const std::array<double, n>& values) {
+  return std::all_of(values.begin(), values.end(), [](const double v) { return std::isfinite(v); });
+}
+
 /// Name of the node of a component, in characters that a node may have. It is not the component's
 /// own: that is the name of a node that the controller manager makes (from Jazzy on), and may be
 /// the estimator's.
@@ -58,19 +63,20 @@ StateEstimator::CallbackReturn StateEstimator::on_init(const Description& descri
     RCLCPP_ERROR(logger, "wants a <sensor> for the base, and one for each contact; there is none");
     return CallbackReturn::ERROR;
   }
-  const std::string timeout = parameter("timeout", "0.05");
-  timeout_ = secondsOf(timeout);
-  if (std::isnan(timeout_)) {
-    RCLCPP_ERROR(logger, "parameter timeout wants seconds, more than 0, got '%s'", timeout.c_str());
+  if (!take("timeout", timeout_) || !take("contact_timeout", contact_timeout_))
     return CallbackReturn::ERROR;
-  }
+  for (std::size_t i = 1; i < info_.sensors.size(); ++i) contacts_[info_.sensors[i].name];
+  forget();
+  return CallbackReturn::SUCCESS;
+}
+
+void StateEstimator::forget() {
   base_.fill(kUnknown);
   base_[kValid] = 0.0;
-  for (std::size_t i = 1; i < info_.sensors.size(); ++i)
-    contacts_[info_.sensors[i].name].fill(kUnknown);
+  for (auto& [name, values] : contacts_) values.fill(kUnknown);
+  const std::lock_guard<std::mutex> lock(mutex_);
   heard_base_ = base_;
   heard_contacts_ = contacts_;
-  return CallbackReturn::SUCCESS;
 }
 
 std::vector<StateInterface> StateEstimator::export_state_interfaces() {
@@ -114,7 +120,7 @@ void StateEstimator::listen() {
 
 StateEstimator::CallbackReturn StateEstimator::on_deactivate(const rclcpp_lifecycle::State&) {
   stop();
-  base_[kValid] = heard_base_[kValid] = 0.0;
+  forget();
   return CallbackReturn::SUCCESS;
 }
 
@@ -131,15 +137,21 @@ void StateEstimator::stop() {
 
 return_type StateEstimator::read(const rclcpp::Time&, const rclcpp::Duration&) {
   // never waits for the thread of the subscriptions: what is being written comes with the next
-  // cycle
+  // cycle, and what is there grows older
   const std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
-  if (!lock.owns_lock()) return return_type::OK;
-  const std::chrono::duration<double> age = std::chrono::steady_clock::now() - heard_at_;
-  const bool valid = heard_base_[kValid] != 0.0 && age.count() <= timeout_;
-  base_ = heard_base_;
-  base_[kValid] = valid ? 1.0 : 0.0;
-  // entry by entry: controllers hold the addresses
-  for (const auto& [name, values] : heard_contacts_) contacts_.at(name) = values;
+  if (lock.owns_lock()) {
+    base_ = heard_base_;
+    // entry by entry: controllers hold the addresses
+    for (const auto& [name, values] : heard_contacts_) contacts_.at(name) = values;
+    base_at_ = heard_base_at_;
+    contacts_at_ = heard_contacts_at_;
+  }
+  const auto older = [now = std::chrono::steady_clock::now()](const Time at, const double limit) {
+    return std::chrono::duration<double>(now - at).count() > limit;
+  };
+  if (older(base_at_, timeout_)) base_[kValid] = 0.0;
+  if (older(contacts_at_, contact_timeout_))
+    for (auto& [name, values] : contacts_) values.fill(kUnknown);
   return return_type::OK;
 }
 
@@ -148,20 +160,35 @@ void StateEstimator::take(const Odometry& odometry) {
   const auto& q = odometry.pose.pose.orientation;
   const auto& v = odometry.twist.twist.linear;
   const auto& w = odometry.twist.twist.angular;
+  const BaseValues told = {p.x, p.y, p.z, q.x, q.y, q.z, q.w, v.x, v.y, v.z, w.x, w.y, w.z, 1.0};
+  if (!isFinite(told)) return;  // what makes no sense is silence
   const std::lock_guard<std::mutex> lock(mutex_);
-  heard_base_ = {p.x, p.y, p.z, q.x, q.y, q.z, q.w, v.x, v.y, v.z, w.x, w.y, w.z, 1.0};
-  heard_at_ = std::chrono::steady_clock::now();
+  heard_base_ = told;
+  heard_base_at_ = std::chrono::steady_clock::now();
 }
 
 void StateEstimator::take(const ContactWrenches& wrenches) {
   const std::lock_guard<std::mutex> lock(mutex_);
+  for (auto& [name, values] : heard_contacts_) values.fill(kUnknown);  // unless it is told now
   for (const auto& contact : wrenches.contacts) {
     const auto found = heard_contacts_.find(contact.name);
     if (found == heard_contacts_.end())
       continue;  // a contact that the robot description leaves out
     const auto& f = contact.wrench.force;
-    found->second = {f.x, f.y, f.z, contact.probability};
+    const ContactValues told = {f.x, f.y, f.z, contact.probability};
+    if (isFinite(told)) found->second = told;
   }
+  heard_contacts_at_ = std::chrono::steady_clock::now();
+}
+
+bool StateEstimator::take(const std::string& name, double& seconds) const {
+  const auto found = info_.hardware_parameters.find(name);
+  if (found == info_.hardware_parameters.end()) return true;
+  seconds = secondsOf(found->second);
+  if (!std::isnan(seconds)) return true;
+  RCLCPP_ERROR(rclcpp::get_logger(info_.name), "parameter %s wants seconds, more than 0, got '%s'",
+               name.c_str(), found->second.c_str());
+  return false;
 }
 
 std::string StateEstimator::parameter(const std::string& name, const std::string& otherwise) const {

@@ -140,6 +140,28 @@ def test_without_a_state_it_brakes(loss, reason):
     assert loop.sinking < SINK and np.abs(loop.simulated.step.v[:3]).max() < 0.3
 
 
+@pytest.mark.parametrize("force", [None, np.nan])
+def test_without_contact_forces_it_walks_on_by_its_schedule(force):
+    """Swings had begun where feet were lifted last, as far as was known: ever further behind."""
+    config = Config.load("go2")
+    loop = Lockstep(SimulatedRobot(Robot(config.robot), config.noise), config, gait="trot")
+    loop.run(1.5, lambda t: VelocityCommand(vx=0.4))
+    told = loop.controller.on_contacts
+    spoilt = lambda ns, normal: force is None or told(ns, np.full(4, force))  # noqa: E731
+    loop.controller.on_contacts = spoilt
+    heights = []
+    loop.run(2.5, lambda t: VelocityCommand(vx=0.4), lambda t: heights.append(height(loop)))
+    assert not loop.stopped and np.ptp(heights) < 0.01
+    assert loop.simulated.step.v[0] == pytest.approx(0.4, abs=0.1)
+    doubt = loop.controller.supervisor.doubt(loop.simulated.now_ns)
+    assert doubt.startswith("no contact forces for 25")
+
+
+def height(loop: Lockstep) -> float:
+    """Of the trunk [m]."""
+    return float(loop.simulated.step.q[2])
+
+
 @pytest.mark.parametrize("loss", ("stale inertia", "frozen inertia"))
 def test_with_an_old_inertia_it_walks_on(loss):
     loop = walked(loss)

@@ -54,6 +54,20 @@ def test_it_moves_while_it_is_told_about(walking):
         walking.tell()
 
 
+def test_what_it_goes_on_without_is_said(walking):
+    supervisor = walking.supervisor
+    assert supervisor.doubt(walking.now) == (
+        "no contact forces yet; feet are taken to do as scheduled"
+    )
+    assert supervisor.contacts(walking.now, np.full(4, 40.0))
+    assert not supervisor.doubt(walking.now + 100 * MS)
+    assert not supervisor.contacts(walking.now + 50 * MS, np.array([40.0, np.nan, 40.0, 40.0]))
+    assert supervisor.refused == 1
+    assert supervisor.doubt(walking.now + 110 * MS).startswith("no contact forces for 110 ms")
+    supervisor.stop("by hand")
+    assert not supervisor.doubt(walking.now + 110 * MS)
+
+
 @pytest.mark.parametrize("silent", ("odometry", "joint states", "plan"))
 def test_silence_stops_it_for_good(walking, silent):
     for _ in range(30):

@@ -166,6 +166,22 @@ def test_dead_imu_degrades(graph, messages):
     assert not imu.ok and imu.message
 
 
+def test_a_driver_that_repeats_itself_is_called_out(graph, messages):
+    """All sensors talk, and nothing of it is used: nothing else says that there is no estimate."""
+    g = graph()
+    g.play([m for m in messages if m[0] != "mocap"][:2000])
+    assert wait(lambda: g.heard["odometry"])
+    last = {role: message for role, message in messages[:1500] if role != "mocap"}
+
+    def said() -> bool:
+        for role, message in last.items():
+            g.send[role](message)
+        return any(s.message.startswith("no estimate for") for s in g.heard["status"][-1].sensors)
+
+    assert wait(said)
+    assert wait(lambda: said() and "no estimate" in g.heard["/diagnostics"][-1].status[0].message)
+
+
 def test_solver_that_falls_behind_catches_up(graph, messages):
     g = graph()
     update = g.node.estimator.update

@@ -82,6 +82,38 @@ def test_estimates_that_are_late_for_long(latency_ms, seconds, late, watched):
     assert not health.late
 
 
+def test_estimates_that_cease_while_sensors_talk(watched):
+    health, kind = watched.health, watched.transport.make("diagnostic_msgs/msg/DiagnosticStatus")
+
+    def talk(seconds: float) -> None:
+        for _ in range(round(10 * seconds)):
+            watched.clock += 0.1
+            health.heard("joint_states")
+
+    talk(3.0)
+    assert not health.ceased  # the first one may take a while
+    health.estimated(5.0)
+    talk(0.9)
+    assert not health.ceased
+    talk(0.2)
+    assert health.ceased.startswith("no estimate for 1.1 s although")
+    assert watched.diagnostics()[0].level == kind.ERROR
+    assert health.ceased in health.waiting()
+    status = health.standby_status(watched.transport.make, 0, "odom", 0, 0)
+    assert health.ceased in [s.message for s in status.sensors]
+    watched.clock += 5.0
+    assert not health.ceased  # that the sensor is silent is said of the sensor
+    talk(0.9)
+    assert not health.ceased  # time for a start batch
+    talk(0.3)
+    health.failure = "the solver failed"
+    assert not health.ceased
+    health.failure = ""
+    assert health.ceased
+    health.estimated(5.0)
+    assert not health.ceased
+
+
 @pytest.mark.parametrize("ms, number, told", [(21, 20, 1), (19, 20, 0), (21, 19, 0)])
 def test_another_clock_is_told_by_messages_in_a_row(ms, number, told, watched):
     health = watched.health

@@ -90,6 +90,9 @@ def _inertia(**changes):
         ({"inertia": _inertia(m=float("nan"))}, "not physical"),
         ({"inertia": _inertia(m=-1.0)}, "not physical"),
         ({"inertia": _inertia(ixx=0.5)}, "not physical"),
+        ({"inertia": _inertia(ixx=float("nan"))}, "not physical"),
+        ({"inertia": _inertia(iyz=float("inf"))}, "not physical"),
+        ({"inertia": _inertia(izz=-0.1)}, "not physical"),
         ({"inertia": _inertia(m=40.0)}, "mass out of bounds"),
         ({"inertia": _inertia(m=1.0)}, "mass out of bounds"),
         (

@@ -139,6 +139,42 @@ def test_controllers_that_make_no_sense_are_refused_at_once():
             MpcNode(transport, robot, rate=rate)
 
 
+def test_forces_that_lack_a_contact_are_no_news(standing):
+    """Of another robot, say: a contact that is not named is not one that carries nothing."""
+    send = standing.me.publish("~/contact_wrenches", TOPICS["contact_wrenches"])
+    message = outbound.contact_wrenches(make, make_estimate(standing.robot), "odom")
+    told = [standing.node.controller._contacts]
+    for contacts in (message.contacts, message.contacts[1:]):
+        message.contacts, message.header.stamp.sec = contacts, message.header.stamp.sec + 1
+        send(message)
+        told.append(standing.node.controller._contacts)
+    assert told[1] is not told[0] and told[2] is told[1]
+    assert standing.node.controller.supervisor.refused == 1
+
+
+def test_diagnostics_warn_of_forces_that_do_not_come(standing):
+    kind, heard = make("diagnostic_msgs/msg/DiagnosticStatus"), []
+    keep = lambda m, _: heard.append(m.status[0])  # noqa: E731
+    standing.me.subscribe("/diagnostics", "diagnostic_msgs/msg/DiagnosticArray", keep, Qos.STATE)
+    assert standing.commanded(5)
+    del heard[:]
+    assert wait(lambda: standing.tell() or heard, 5.0)
+    assert heard[0].level == kind.WARN and heard[0].message.startswith("no contact forces yet")
+
+
+def test_a_clock_that_stands_is_said_to():
+    """As of a simulator that has died: everything is as old as it was, and nothing is sent."""
+    bus, heard, now = Bus(), [], [1_700_000_000_000_000_000]
+    me = InProcessTransport(bus, "me")
+    node = MpcNode(InProcessTransport(bus, "mpc", clock=lambda: now[0]), Robot.load("go2"))
+    keep = lambda m, _: heard.append(m.status[0].message)  # noqa: E731
+    me.subscribe("/diagnostics", "diagnostic_msgs/msg/DiagnosticArray", keep, Qos.STATE)
+    for step in (1, 1_000_000_000, 0):
+        now[0] += step
+        node._report()
+    assert ["/clock stands" in said for said in heard] == [False, False, True]
+
+
 def test_a_posture_that_is_none_does_not_keep_the_robot_from_obeying():
     robot, bus = Robot.load("go2"), Bus()
     node, me = MpcNode(InProcessTransport(bus, "mpc"), robot), InProcessTransport(bus, "me")

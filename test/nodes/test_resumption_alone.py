@@ -37,6 +37,26 @@ def inertia(robot: Robot, valid: bool = True, stamp_ns: int = STAMP):
     return inertia_messages.inertial_parameters(make, estimate, "odom", 1, valid)
 
 
+def test_what_another_robot_learned_is_not_taken_up(go2):
+    """Links of many robots are called `base`: what is not estimated tells them apart."""
+    assert belief_of(inertia(go2), go2, STAMP, 10.0) is not None
+    for name in ("go1", "a1"):
+        assert Robot.load(name).estimated_links == go2.estimated_links
+        assert belief_of(inertia(Robot.load(name)), go2, STAMP, 10.0) is None
+
+
+@pytest.mark.parametrize("part", ("inertia", "covariance", "total mass"))
+def test_what_is_not_finite_is_not_taken_up(go2, part):
+    kept = inertia(go2)
+    if part == "inertia":
+        kept.bodies[0].inertia.ixx = np.nan
+    elif part == "covariance":
+        kept.bodies[0].covariance[3] = np.inf
+    else:
+        kept.total_mass = np.nan
+    assert belief_of(kept, go2, STAMP, 10.0) is None
+
+
 class Restarted:
     """Resumption of a node beside a keeper; `posted` is what its estimator was told."""
 

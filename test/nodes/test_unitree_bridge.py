@@ -114,6 +114,23 @@ def test_a_refusal_is_reported_while_it_lasts():
     assert list(refusals.values()) == ["1"]
 
 
+def test_joints_that_brake_for_want_of_commands_are_reported():
+    bus, said, names = Bus(), [], list(family_of("go2").joints)
+    me = InProcessTransport(bus, "me")
+    node = UnitreeBridgeNode(InProcessTransport(bus, "unitree_bridge"), "go2", commands=True)
+    me.subscribe("/diagnostics", bus.types["/diagnostics"], lambda m, _: said.append(m.status[0]))
+    kind = "prime_estimation_msgs/msg/MotorCommands"
+    command = random_message(kind, np.random.default_rng(0))
+    command.name = names
+    for field in ("position", "velocity", "effort", "stiffness", "damping"):
+        setattr(command, field, np.zeros(len(names)))
+    node.start()
+    assert wait(lambda: said) and "brake" not in said[-1].message  # nothing was commanded yet
+    me.publish("mpc/motor_commands", kind)(command)
+    assert wait(lambda: said[-1].message == "no lowstate, no motor commands: the joints brake")
+    node.stop()
+
+
 def test_changes_to_the_robot_are_those_of_the_estimator(tmp_path):
     """`config:=` of robot.launch.py: the estimator took the pelvis' IMU for that of the torso."""
     path = tmp_path / "changes.yaml"

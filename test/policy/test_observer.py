@@ -245,7 +245,7 @@ def test_a_robot_of_a_file_has_the_noise_of_that_file(tmp_path):
 
 def test_a_reset_outlasts_an_update_that_is_running():
     """What that update still finds is forgotten with the rest."""
-    running, go_on = threading.Event(), threading.Event()
+    running, go_on, told = threading.Event(), threading.Event(), []
 
     with StateObserver("go2") as observer:
 
@@ -253,6 +253,7 @@ def test_a_reset_outlasts_an_update_that_is_running():
             running.set()
             assert go_on.wait(10.0)
             observer._solved(make_estimate(observer.robot, 0))
+            told.append(observer.state().reason)
 
         observer._solver.post(update)
         assert running.wait(10.0)
@@ -262,6 +263,7 @@ def test_a_reset_outlasts_an_update_that_is_running():
         observer._solver.post(lambda _: done.set())
         assert done.wait(10.0)
         assert observer.state().reason == "no joints and no imu yet"
+        assert told == ["no joints and no imu yet"]  # nor handed out until then
 
 
 def test_readings_that_are_refused_are_none(hanging):

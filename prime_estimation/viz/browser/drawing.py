@@ -106,8 +106,13 @@ class RobotDrawing:
         for mesh in tuple(self._see_through):
             mesh.opacity = self._opacity
 
-    def update(self, scene: RobotScene, text: str) -> None:
-        """Draw a scene; `text` is the label above the robot."""
+    def label(self, text: str) -> None:
+        """Write the label above the robot."""
+        if text != self._label.text:
+            self._label.text = text
+
+    def update(self, scene: RobotScene) -> None:
+        """Draw a scene."""
         self._carried.position = scene.position
         self._move_joints(scene.joint_placements)
         for body in scene.bodies:
@@ -122,7 +127,6 @@ class RobotDrawing:
         if scene.push is not None:
             ends = np.array([[scene.push.tail, scene.push.tip]]) - scene.position
             self._push.points = ends.astype(np.float32)
-        self._label.text = text
 
     def update_trail(self, positions: np.ndarray) -> None:
         """Draw the way of the base (n, 3) [m]."""

@@ -131,7 +131,8 @@ class ViewPage:
         cursor.advance(seconds, *span, all(r.source.complete for r in self.robots))
         self.draw(seconds)
         self._curves_age += seconds
-        asked = (cursor.now, cursor.playing, self.controls.plot_seconds)
+        news = [robot.news for robot in self.robots]
+        asked = (cursor.now, cursor.playing, self.controls.plot_seconds, *news)
         if self._curves_age >= CURVES_S and asked != self._drawn:
             self.draw_curves()
             self._curves_age, self._drawn = 0.0, asked

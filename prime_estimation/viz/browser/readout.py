@@ -11,7 +11,7 @@ from ...evaluation.statistics import HALF_WIDTH_95
 from ...types import ContactState
 from . import style
 from .scene import RobotScene
-from .track import STALE_NS, Track
+from .track import Track
 
 _ROWS = (
     (style.ESTIMATE, "estimated inertia, as a box"),
@@ -34,14 +34,15 @@ LEGEND = '<div style="font-size:12px;line-height:1.75;padding:4px 12px 10px">{}<
 )
 
 
-def label_text(scene: RobotScene, name: str) -> str:
-    """Label above a robot: its name and mass."""
+def label_text(scene: RobotScene, name: str, silent: str) -> str:
+    """Label above a robot: its name and mass, and for how long it has been silent, if it has."""
     mass = f"{scene.total_mass:.2f} ± {HALF_WIDTH_95 * scene.total_mass_stddev:.2f} kg"
-    return f"{name}   {mass}" if math.isfinite(scene.total_mass) else name
+    known = mass if math.isfinite(scene.total_mass) else ""
+    return "   ".join(filter(None, [name, known, silent and f"silent for {silent}"]))
 
 
-def readout_html(scene: RobotScene, track: Track, now_ns: int) -> str:
-    """Figures of a robot."""
+def readout_html(scene: RobotScene, track: Track, silent: str) -> str:
+    """Figures of a robot; `silent`: for how long nothing new has been told of it, if so."""
     nominal = track.robot.total_mass
     rows = {}
     if math.isfinite(scene.total_mass):
@@ -55,9 +56,9 @@ def readout_html(scene: RobotScene, track: Track, now_ns: int) -> str:
         rows["base position"] = f"± {extent:.1f} mm, drawn × {scene.zoom:g}"
     if scene.solve_time_ms > 0.0:  # there is an estimate
         rows["solve time"] = f"{scene.solve_time_ms:.2f} ms"
-    if now_ns - scene.stamp_ns > STALE_NS:
-        rows["silent for"] = f"{1e-9 * (now_ns - scene.stamp_ns):.1f} s"
-    for trouble in scene.troubles:
+    if silent:
+        rows["silent for"] = silent
+    for trouble in track.troubles:  # of now: a robot that is silent is not drawn anew
         name, _, what = trouble.partition(": ")
         rows[name] = what
     cells = "".join(

@@ -11,6 +11,7 @@ from .plots import RobotPlots
 from .readout import label_text, readout_html
 from .scene import RobotScene, SceneBuilder
 from .sources import Source
+from .track import STALE_NS
 from .visuals import Visual
 
 TRAIL_S = 10.0  # of the base's way behind it
@@ -87,7 +88,8 @@ class RobotView:
         if moment is None or (self.scene is not None and moment.stamp_ns == self.scene.stamp_ns):
             return
         self.scene = self.builder.build(moment)
-        self._drawing.update(self.scene, label_text(self.scene, self.source.name))
+        self._drawing.update(self.scene)
+        self._drawing.label(label_text(self.scene, self.source.name, self._silent(now)))
 
     def draw_curves(self, now: float, seconds: float) -> None:
         """Draw what needs less haste: curves over the last seconds, figures, trail."""
@@ -95,11 +97,31 @@ class RobotView:
             return
         stamp, track = self._stamp(now), self.source.track
         self._plots.update(self.zero_ns, stamp, seconds)
-        content = readout_html(self.scene, track, stamp)
+        silent = self._silent(now)
+        self._drawing.label(label_text(self.scene, self.source.name, silent))
+        content = readout_html(self.scene, track, silent)
         if content != self._readout.content:
             self._readout.content = content
         begin = stamp - int(1e9 * TRAIL_S)
         self._drawing.update_trail(track.positions(begin, stamp, TRAIL_POINTS))
+
+    @property
+    def news(self) -> tuple[float, tuple[str, ...]]:
+        """What changes beside the instant that is drawn: the silence of a live source, troubles."""
+        return self._silence_s, self.source.track.troubles
+
+    @property
+    def _silence_s(self) -> float:
+        """Time [s] for which a source that is heard now has said nothing to be drawn; 0: it has."""
+        silent_s = self.source.track.silent_s if self.source.live else 0.0
+        return round(silent_s, 1) if silent_s > 1e-9 * STALE_NS else 0.0
+
+    def _silent(self, now: float) -> str:
+        """For how long nothing new has been told, as text; empty while it is."""
+        behind_ns = self._stamp(now) - self.scene.stamp_ns
+        behind_s = 1e-9 * behind_ns if behind_ns > STALE_NS else 0.0
+        silent_s = max(self._silence_s, behind_s)
+        return f"{silent_s:.1f} s" if silent_s else ""
 
     def _stamp(self, now: float) -> int:
         return self.zero_ns + round(1e9 * now)

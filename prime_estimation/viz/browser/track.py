@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +18,8 @@ from .series import Series
 
 RESTART_NS = 1_000_000_000  # stamps that go back by more are those of a new run, not a late message
 STALE_NS = 500_000_000  # without a word for longer, a topic's last value says nothing about now
+# by topic that a robot is drawn from: how many of its first fields must be numbers for that
+_DRAWN = {"odometry": 2, "joint_states": 1}
 
 
 @dataclass(frozen=True)
@@ -65,6 +68,7 @@ class Track:
         fields = _fields(robot.nj, len(self.contact_names), len(self.links))
         self.series = {topic: Series(layout, longest_ns) for topic, layout in fields.items()}
         self._orders: dict[tuple, JointOrder] = {}
+        self._heard_at = dict.fromkeys(_DRAWN, time.monotonic())
         self._ground = np.full(len(self.contact_names), np.nan)
         self._rows = {
             "odometry": _odometry,
@@ -78,7 +82,7 @@ class Track:
     def put(self, topic: str, message) -> None:
         """Take a message of one of `output_messages.TOPICS`.
 
-        A stamp far back begins the track anew.
+        A stamp far back begins the track anew. A pose, or joints, that are no numbers are left out.
 
         Raises:
             DataError: joints of another robot.
@@ -91,12 +95,20 @@ class Track:
             self._ground[:] = np.nan
             for other in self.series.values():
                 other.clear()
-        series.append(stamp, *self._rows[topic](message))
+        row = self._rows[topic](message)
+        if all(np.all(np.isfinite(part)) for part in row[: _DRAWN.get(topic, 0)]):
+            if series.append(stamp, *row) and topic in _DRAWN:
+                self._heard_at[topic] = time.monotonic()
+
+    @property
+    def silent_s(self) -> float:
+        """Time [s] on the wall since pose and joints have both been told anew."""
+        return time.monotonic() - min(self._heard_at.values())
 
     @property
     def span_ns(self) -> tuple[int, int] | None:
         """First and last instant of which pose and joints are known; None before there is one."""
-        spans = [self.series[topic].span_ns for topic in ("odometry", "joint_states")]
+        spans = [self.series[topic].span_ns for topic in _DRAWN]
         if None in spans:
             return None
         begin, end = max(s[0] for s in spans), min(s[1] for s in spans)
@@ -134,7 +146,8 @@ class Track:
         names = tuple(message.name)
         if names not in self._orders:
             self._orders[names] = JointOrder(self.robot.joint_names, names)
-        return (self._orders[names].pick(message.position),)
+        position = self._orders[names].pick(message.position)
+        return (np.nan if position is None else position,)
 
     def _contact_wrenches(self, message) -> tuple:
         by_name = {c.name: c for c in message.contacts}

@@ -7,10 +7,11 @@ import socket
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from helpers.motions import SPEED
+from helpers.motions import SPEED, gliding, messages
 from helpers.waiting import wait
 
 pytest.importorskip("viser")
@@ -19,8 +20,10 @@ from helpers.views import Standing, fill
 from websockets.sync.client import connect
 
 from prime_estimation.errors import ConfigError, DataError
+from prime_estimation.output_messages import TOPICS
 from prime_estimation.robot import Robot
 from prime_estimation.viz.browser import page as page_module
+from prime_estimation.viz.browser import track as track_module
 from prime_estimation.viz.browser.track import Track
 
 PACKAGE = Path(page_module.__file__).parents[2]
@@ -116,6 +119,47 @@ def test_a_live_node_that_begins_anew_is_followed(page, robot):
     fill(source.track, range(5))
     view.tick(0.05)
     assert view.robots[0].scene.stamp_ns == source.track.span_ns[1] and view.span == (0.0, 0.04)
+
+
+def test_a_live_node_that_falls_silent_is_said_to_be(page, robot, monkeypatch):
+    """Its instant stands still, and so does the robot: nothing else would tell."""
+    now = [100.0]
+    monkeypatch.setattr(track_module, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    source = Standing(Track(robot), live=True, complete=False)
+    view = page(source)
+    fill(source.track, range(5))
+    view.tick(0.25)
+    shown = view.robots[0]
+    assert "silent" not in shown._readout.content + shown._drawing._label.text
+    now[0] += 3.0
+    view.tick(0.25)
+    assert "3.0 s" in shown._readout.content
+    assert shown._drawing._label.text.endswith("kg   silent for 3.0 s")
+    status = messages(robot, gliding(robot, 100))["status"]
+    status.sensors[0].name, status.sensors[0].ok = "imu", False
+    status.sensors[0].message = "no data for 3.2 s"
+    source.track.put("status", status)  # of a node that waits
+    view.tick(0.25)
+    assert "no data for 3.2 s" in shown._readout.content
+    fill(source.track, range(200, 202))
+    view.tick(0.25)
+    assert "silent" not in shown._readout.content + shown._drawing._label.text
+
+
+def test_a_pose_that_is_none_does_not_move_the_world(page, robot):
+    source = Standing(Track(robot), live=True, complete=False)
+    view = page(source)
+    fill(source.track, range(5))
+    for topic, message in messages(robot, gliding(robot, 5)).items():
+        if topic == "odometry":
+            message.pose.pose.position.x = np.nan
+        if topic in TOPICS:
+            source.track.put(topic, message)
+    view.tick(0.05)
+    fill(source.track, range(6, 10))
+    view.tick(0.25)
+    assert np.isfinite(view.robots[0].shift).all()
+    assert np.isfinite(source.track.positions(0, 2**62, 100)).all()
 
 
 def test_what_a_source_fails_of_ends_the_view(page, glide):

@@ -122,6 +122,17 @@ def test_the_push_is_taken_where_it_is_published(robot):
     np.testing.assert_array_equal(track.at(START_NS).push["force"], [force.x, force.y, force.z])
 
 
+def test_what_is_no_number_is_left_out(robot):
+    track = Track(robot)
+    put(track, gliding(robot, 0))
+    spoilt = messages(robot, gliding(robot, 1))
+    spoilt["odometry"].pose.pose.orientation.w = np.nan
+    spoilt["joint_states"].position = np.zeros(0)
+    for topic in ("odometry", "joint_states"):
+        track.put(topic, spoilt[topic])
+    assert track.span_ns == (START_NS, START_NS)
+
+
 def test_joints_of_another_robot_are_refused(robot):
     other = Robot.load("g1")
     with pytest.raises(DataError, match="lacks 12 of 12 joints"):
