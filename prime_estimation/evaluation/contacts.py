@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 from ..types import CONTACT_SHARE
 from .statistics import (
@@ -23,11 +24,24 @@ from .statistics import (
 
 
 def contact_figures(
-    messages: list, ref: dict, weight: float, start_ns: int, settle: float
+    messages: list,
+    ref: dict,
+    weight: float,
+    start_ns: int,
+    settle: float,
+    heading: Rotation | None = None,
 ) -> dict | None:
     """Force of each foot (sum of its corners) against the truth, and contact as F1.
 
     The truth is its triangular mean over +-10 ms.
+
+    Args:
+        messages: of the estimate, forces in the axes of its world.
+        ref: those of the truth, by topic.
+        weight: of the robot [N].
+        start_ns: where times begin.
+        settle: s at the start that are left out.
+        heading: turn of the estimate's world to that of the truth; None: they are the same.
     """
     feet = {
         topic.rsplit("/", 1)[1]: m
@@ -52,6 +66,9 @@ def contact_figures(
         f_true = np.array([xyz(m.wrench.force) for m in truth])
         # corners of a foot share their errors, and how is not stated
         covariance = _covariances(corners) if max(map(len, corners)) == 1 else None
+        if heading is not None:
+            force, A = heading.apply(force), heading.as_matrix()
+            covariance = None if covariance is None else A @ covariance @ A.T
         out[foot] = _foot_figures(
             t, force, covariance, times(truth, start_ns), f_true, weight, settle
         )

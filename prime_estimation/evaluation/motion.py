@@ -124,10 +124,8 @@ def _pose_errors(
     t, align, shift = est.t[keep], Rotation.identity(), np.zeros(3)
     position, rotation = est.position[keep], est.rotation[keep]
     if own_world:  # its origin and heading are those of the first estimate
-        first = np.flatnonzero((est.t >= ref.t[0]) & (est.t <= ref.t[-1]))[0]
+        first, align = _first(est, ref), heading_of_world(est, ref)
         there = at(est.t[[first]], ref.t, ref.position)[0]
-        turn = Slerp(ref.t, ref.rotation)(est.t[first]) * est.rotation[first].inv()
-        align = Rotation.from_euler("z", turn.as_euler("ZYX")[0])
         shift = (there - align.apply(est.position[first])) * [1.0, 1.0, 0.0]
     A = align.as_matrix()
     return (
@@ -136,6 +134,18 @@ def _pose_errors(
         (align * rotation * Slerp(ref.t, ref.rotation)(t).inv()).as_rotvec(),
         A @ est.rotation_covariance[keep] @ A.T,
     )
+
+
+def heading_of_world(est: Motion, ref: Motion) -> Rotation:
+    """Turn about the vertical of the world in which an estimate began, to that of the truth."""
+    first = _first(est, ref)
+    turn = Slerp(ref.t, ref.rotation)(est.t[first]) * est.rotation[first].inv()
+    return Rotation.from_euler("z", turn.as_euler("ZYX")[0])
+
+
+def _first(est: Motion, ref: Motion) -> int:
+    """Index of the first estimate with a truth."""
+    return np.flatnonzero((est.t >= ref.t[0]) & (est.t <= ref.t[-1]))[0]
 
 
 def _interval_figures(

@@ -25,7 +25,7 @@ from .contacts import contact_figures
 from .external import external_figures
 from .inertia import inertia_figures
 from .joints import joint_figures
-from .motion import Motion, odometry_figures
+from .motion import Motion, heading_of_world, odometry_figures
 from .truth import load_truth
 
 OUTPUTS = (
@@ -77,7 +77,7 @@ def evaluate(
         )
     notices += _uncovered(est, ref)
     result: dict = {"run": named(reference).name, "missing": [], "notices": notices}
-    sections = _sections(ref, truth, settle, not _knows_the_world(est))
+    sections = _sections(est, ref, truth, settle)
     for name, (topic, figures) in sections.items():
         if topic not in est:
             result["missing"].append(topic)
@@ -113,12 +113,19 @@ def _sensor_name(sensor) -> str:
 
 
 def _sections(
-    ref: dict[str, list], truth: dict, settle: float, own_world: bool
+    est: dict[str, list], ref: dict[str, list], truth: dict, settle: float
 ) -> dict[str, tuple]:
     """(topic of the estimate, function from its messages to figures) by section."""
     start = stamp_ns(ref["/ground_truth/odom"][0].header)
     motion = Motion(ref["/ground_truth/odom"], start)
     weight = GRAVITY * float(truth.get("total_mass_true", 15.0))
+    own_world, moved = not _knows_the_world(est), est.get("/prime/odometry")
+
+    def contacts(messages: list) -> dict | None:
+        turned = own_world and moved
+        heading = heading_of_world(Motion(moved, start), motion) if turned else None
+        return contact_figures(messages, ref, weight, start, settle, heading)
+
     pushes = ref.get("/ground_truth/external_wrench")
     sections = {
         "odometry": (
@@ -126,10 +133,7 @@ def _sections(
             lambda m: odometry_figures(Motion(m, start), motion, settle, own_world),
         ),
         "joints": ("/prime/joint_states", lambda m: joint_figures(m, ref, start, settle)),
-        "contacts": (
-            "/prime/contact_wrenches",
-            lambda m: contact_figures(m, ref, weight, start, settle),
-        ),
+        "contacts": ("/prime/contact_wrenches", contacts),
         "inertia": ("/prime/inertial_parameters", lambda m: inertia_figures(m, truth, start)),
         "speed": ("/prime/status", speed_figures),
     }

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 from types import SimpleNamespace
@@ -445,6 +446,40 @@ def test_what_is_left_out_begins_with_the_estimate(robot, reference, tmp_path):
     assert found["odometry"]["position_rmse_m"] < 1e-3
     assert found["joints"]["estimate"]["position_rmse_rad"] < 1e-3
     assert found["contacts"]["FL_foot"]["force_rmse_N"] < 10.0  # the touch-downs' share
+
+
+@pytest.mark.parametrize("mocap", [True, False])
+def test_forces_in_a_world_without_motion_capture(robot, reference, tmp_path, mocap):
+    """They turn with the heading in which the estimate began, and so do their intervals."""
+    out, turn = tmp_path / "own.mcap", Rotation.from_euler("z", 0.0 if mocap else 2.0)
+    names = ["joint_states", "imu"] + ["mocap"] * mocap
+    sensors, A = tuple(SensorHealth(name) for name in names), turn.as_matrix()
+    # wrong by 6 N along x of the truth, which is known to 10 N, and y to 0.01
+    stated, error = A @ np.diag([100.0, 1e-4, 1.0]) @ A.T, np.array([6.0, 0.0, 0.0])
+    with BagWriter(out) as bag:
+        outputs = Outputs(robot, EstimatorConfig(), bag.message_class)
+        for k in range(1, 790):
+            t, stamp = k / 100, START + k * 10_000_000
+            position, rotation = true_pose(t)
+            force = turn.apply(true_force(t - 0.01) + error)
+            foot = ContactEstimate(
+                "FL_foot", np.zeros(3), force, stated, 1.0, ContactState.STICKING
+            )
+            estimate = make_estimate(
+                robot,
+                stamp,
+                position_world=turn.apply(position),
+                quat_world_base=(turn * rotation).as_quat(),
+                joint_position=joints(robot, t),
+                joint_velocity=(joints(robot, t) - joints(robot, t - 0.01)) / 0.01,
+                contacts=(foot,),
+            )
+            status = dataclasses.replace(estimate.status, sensors=sensors)
+            for topic, message in outputs.messages(dataclasses.replace(estimate, status=status)):
+                bag.write(topic if topic.startswith("/") else f"/prime/{topic}", stamp, message)
+    foot = evaluate(out, reference)["contacts"]["FL_foot"]
+    assert foot["relative_rmse_40ms"] == pytest.approx(6.0 / 60.0, rel=0.2)
+    assert foot["coverage95"] > 0.95
 
 
 def test_what_is_cut_off_is_said(tmp_path, robot, reference):
