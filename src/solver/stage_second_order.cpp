@@ -293,8 +293,6 @@ void StageSecondOrder::propagate(const DataAbstract& data, const Covariance& P, 
   qq.topRows(nb_).noalias() = d.E * Z_.topRows(nb_);
   qq.topRows(nb_).noalias() += d.T * qv.leftCols(nb_).transpose();
   qq.bottomRows(nj_) = Z_.bottomRows(nj_) + dt_ * qv.rightCols(nj_).transpose();
-  // what round-off leaves of an odd part would grow from node to node
-  mirrorLower(next.xx);
   // parameters
   const auto Cp = C_.topRightCorner(nv_, np_);
   next.xp.topRows(nb_).noalias() = d.E * P.xp.topRows(nb_);
