@@ -119,18 +119,18 @@ def _sections(
     start = stamp_ns(ref["/ground_truth/odom"][0].header)
     motion = Motion(ref["/ground_truth/odom"], start)
     weight = GRAVITY * float(truth.get("total_mass_true", 15.0))
-    own_world, moved = not _knows_the_world(est), est.get("/prime/odometry")
+    own_world, told = not _knows_the_world(est), est.get("/prime/odometry")
+    moved = Motion(told, start) if told else None
 
     def contacts(messages: list) -> dict | None:
-        turned = own_world and moved
-        heading = heading_of_world(Motion(moved, start), motion) if turned else None
+        heading = heading_of_world(moved, motion) if own_world and moved else None
         return contact_figures(messages, ref, weight, start, settle, heading)
 
     pushes = ref.get("/ground_truth/external_wrench")
     sections = {
         "odometry": (
             "/prime/odometry",
-            lambda m: odometry_figures(Motion(m, start), motion, settle, own_world),
+            lambda _: odometry_figures(moved, motion, settle, own_world),
         ),
         "joints": ("/prime/joint_states", lambda m: joint_figures(m, ref, start, settle)),
         "contacts": ("/prime/contact_wrenches", contacts),

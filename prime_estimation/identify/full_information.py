@@ -81,7 +81,7 @@ class ForwardPass:
     changes_ns: list[int]
     unevenness: dict[int, float] = field(default_factory=dict)
     tilts: dict[int, float] = field(default_factory=dict)
-    pushed_ns: frozenset[int] = frozenset()
+    pushed_ns: set[int] = field(default_factory=set)
 
     @property
     def uneven(self) -> bool:
@@ -203,8 +203,7 @@ def smooth_forward(
     if len(states) < 2:
         raise InitializationError(f"too few measurements for a start: {len(ms)} nodes", len(ms))
     ms = [ms[t] for t in sorted(states)]
-    lists = states, controls, changes, unevenness, tilts, frozenset(pushed)
-    return ForwardPass(estimator, ms, *lists)
+    return ForwardPass(estimator, ms, states, controls, changes, unevenness, tilts, pushed)
 
 
 def _lost(why: str, estimator: Estimator, apart_ns: int) -> str:

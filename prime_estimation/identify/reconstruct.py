@@ -27,7 +27,6 @@ from ..mhe.intervals import (
     sole_tilt,
 )
 from ..mhe.problem import Problem
-from ..mhe.residual_rows import parts_of_rows, squares
 from ..mhe.window import Window
 from ..output_messages import Outputs
 from ..reporting import SLIP_SPEED
@@ -251,7 +250,7 @@ def estimates(run: Run, arrays: dict[str, np.ndarray]) -> Iterator[Estimate]:
         float(window.solver.cost),
         float(window.solver.largest_gap),
         window.size,
-        sensors=_sensors(window),
+        sensors=_sensors(run),
     )
     for k in range(1, len(arrays["stamp_ns"])):
         q, v = arrays["q"][k], arrays["v"][k]
@@ -275,13 +274,11 @@ def estimates(run: Run, arrays: dict[str, np.ndarray]) -> Iterator[Estimate]:
         )
 
 
-def _sensors(window: Window) -> tuple[SensorHealth, ...]:
+def _sensors(run: Run) -> tuple[SensorHealth, ...]:
     """Sensors that were read, with mean squares of their whitened residuals over the recording."""
-    names, members = parts_of_rows(window)
-    parts = dict(zip(names, (members[:-1] @ squares(window)).tolist()))
-    firsts = [(s.name, next(iter(s.innovations), "")) for s in window.problem.sensors]
-    told = [(name, *parts[first]) for name, first in firsts if first in parts]
-    return tuple(SensorHealth(name, True, "", s / n) for name, s, n in told if n)
+    squares = run.after.mean_squares
+    parts = [(s.name, next(iter(s.innovations), "")) for s in run.result.window.problem.sensors]
+    return tuple(SensorHealth(n, True, "", squares[part]) for n, part in parts if part in squares)
 
 
 def _bodies(posterior: Posterior) -> tuple[BodyInertia, ...]:

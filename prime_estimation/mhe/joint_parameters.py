@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -187,7 +188,11 @@ class JointBlock:
 
     def told(self, spread: np.ndarray) -> np.ndarray:
         """(n,) whether deviations of values are much smaller than those of the prior."""
-        return spread < TOLD * self.spread(self.mean, self.stddev)
+        return spread < TOLD * self._prior_spread
+
+    @cached_property
+    def _prior_spread(self) -> np.ndarray:
+        return self.spread(self.mean, self.stddev)
 
     def per_joint(self, parameters: np.ndarray) -> np.ndarray:
         """Values (nj,) of the joints."""

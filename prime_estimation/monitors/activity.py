@@ -90,8 +90,8 @@ class ActivityMonitor(Monitor):
         What a fall leaves of it lasts until the robot rests or stands. Without torques nothing but
         time tells that a robot which hung, legs stretched, has been put down.
         """
-        falls, hangs = (self.activity is a for a in (Activity.FALLING, Activity.SUSPENDED))
         down = situation.resting or self.activity in (Activity.STANDING, Activity.WALKING)
+        falls, hangs = self.activity is Activity.FALLING, self.activity is Activity.SUSPENDED
         self._tumbled = falls or (self._tumbled and not down)
         if self._tumbled:
             return INTERVAL.tumble

@@ -63,8 +63,25 @@ def build(
     """Node of a robot; `changes` to the configuration, `options` of the node's class.
 
     Raises:
-        PrimeError: unknown robot, bad configuration or option.
+        PrimeError: unknown robot, bad configuration or option; the transport has been closed.
     """
+    if node not in NODES or node == "replay":
+        raise ConfigError(f"'{node}' is no node of a robot; nodes are {', '.join(NODES)}", node)
+    try:
+        return _built(node, transport, robot, config_path, changes or {}, options)
+    except BaseException:
+        transport.close()  # a thread of rclpy's that reads while the interpreter ends aborts it
+        raise
+
+
+def _built(
+    node: str,
+    transport: Transport,
+    robot: str,
+    config_path: str | None,
+    changes: dict,
+    options: dict,
+) -> Startable:
     if node == "unitree_bridge":
         from .unitree_bridge import UnitreeBridgeNode
 
@@ -77,7 +94,7 @@ def build(
         from .markers import MarkersNode
 
         return MarkersNode(transport, **options)
-    config = Config.load(robot, config_path or None).updated(changes or {}, "node's parameters")
+    config = Config.load(robot, config_path or None).updated(changes, "node's parameters")
     if node == "estimator":
         from .estimator import EstimatorNode
 
@@ -86,14 +103,12 @@ def build(
         from .inertia_listener import InertiaListenerNode
 
         return InertiaListenerNode(transport, Robot(config.robot), **options)
-    if node == "mpc":
-        from .mpc import MpcNode
+    from .mpc import MpcNode
 
-        machine = Robot(config.robot)
-        if not (machine.config.floating_base and machine.feet):
-            raise RobotError(f"{machine.name}: mpc walks; give it a robot with feet", machine.name)
-        return MpcNode(transport, machine, **options)
-    raise ConfigError(f"'{node}' is no node of a robot; nodes are {', '.join(NODES)}", node)
+    machine = Robot(config.robot)
+    if not (machine.config.floating_base and machine.feet):
+        raise RobotError(f"{machine.name}: mpc walks; give it a robot with feet", machine.name)
+    return MpcNode(transport, machine, **options)
 
 
 def run(

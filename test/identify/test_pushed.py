@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pinocchio as pin
 import pytest
 
 from prime_estimation.config.parameters import Config
@@ -13,6 +12,7 @@ from prime_estimation.identify import identify_run
 from prime_estimation.identify.reconstruct import motion
 from prime_estimation.identify.single import STEP
 from prime_estimation.robot import Robot
+from prime_estimation.sensors.imu import world_axes
 
 FORCE, BEGIN, SECONDS = np.array([0.0, 50.0, 0.0]), 1.0, 0.8  # N, s of the recording
 
@@ -36,7 +36,8 @@ def test_the_unexplained_force_is_the_push(run):
     t = 1e-9 * (arrays["stamp_ns"] - min(run.way.pushed_ns))  # since it began
     held = (t > 0.1) & (t < SECONDS - 0.1)
     q = arrays["q"][held]
-    force = np.mean([_rotation(x) @ w[:3] for x, w in zip(q, arrays["unexplained"][held])], axis=0)
+    pushed = zip(q, arrays["unexplained"][held])
+    force = np.mean([world_axes(x[3:7]) @ w[:3] for x, w in pushed], axis=0)
     assert force == pytest.approx(FORCE, abs=5.0)
     free = (t < -0.1) | (t > SECONDS + 0.2)
     assert np.sqrt(np.mean(arrays["unexplained"][free, :3] ** 2)) < 3.0
@@ -46,7 +47,3 @@ def test_the_inertia_learns_little_of_it(run):
     mass = run.posterior.quantities("base")[0]
     assert mass.value == pytest.approx(7.277, abs=0.1)
     assert run.after.misfit < 1.2
-
-
-def _rotation(q: np.ndarray) -> np.ndarray:
-    return pin.Quaternion(q[3:7]).toRotationMatrix()

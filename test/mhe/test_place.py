@@ -182,16 +182,24 @@ def test_a_bias_that_nothing_tells_turns_the_way():
     np.testing.assert_allclose(motions.T @ added @ motions, own, atol=1e-3 * abs(own).max())
 
 
-def test_ground_that_rises_is_a_height_that_is_not_known():
-    """An error of one sign: its deviation grows with time, for as long as no sensor tells it."""
-    (of, states), rising, nodes = once_round(steps=20), 0.02, 50
-    place, arrival, x = Place(of, False), Arrival(), states[0]
-    place.rising = rising
+def stayed(nodes: int, **doubts: float):
+    """Place of a robot that stays for so many nodes, its arrival cost and state, seconds."""
+    of, (x, *_) = once_round(steps=20)
+    place, arrival = Place(of, False), Arrival()
+    for name, value in doubts.items():
+        setattr(place, name, value)
     for _ in range(nodes):
         place.leave(arrival, x, x)
+    return place, arrival, x, nodes * of.dt
+
+
+def test_ground_that_rises_is_a_height_that_is_not_known():
+    """An error of one sign: its deviation grows with time, for as long as no sensor tells it."""
+    rising = 0.02
+    place, arrival, x, seconds = stayed(50, rising=rising)
     up = np.concatenate([pin.Quaternion(x[3:7]).toRotationMatrix()[2], np.zeros(3)])
     P = place.covariance(arrival, x, x)
-    assert up @ P @ up == pytest.approx((rising * nodes * of.dt) ** 2, rel=1e-9)
+    assert up @ P @ up == pytest.approx((rising * seconds) ** 2, rel=1e-9)
     assert place.velocity_variance() == rising**2
     place.unfelt = 0.1
     assert place.velocity_variance() == pytest.approx(rising**2 + 0.01)
@@ -201,12 +209,9 @@ def test_ground_that_rises_is_a_height_that_is_not_known():
 
 def test_feet_that_move_where_they_carry_may_carry_the_base_along():
     """Along the ground, as far in each direction as such feet move in that time."""
-    (of, states), dragged, nodes = once_round(steps=20), 0.3, 50
-    place, arrival, x = Place(of, False), Arrival(), states[0]
-    place.dragged = dragged
-    for _ in range(nodes):
-        place.leave(arrival, x, x)
-    far = (dragged * nodes * of.dt) ** 2
+    dragged = 0.3
+    place, arrival, x, seconds = stayed(50, dragged=dragged)
+    far = (dragged * seconds) ** 2
     np.testing.assert_allclose(place.displacement(arrival, x, x), np.diag([far, far, 0.0]))
     R = pin.Quaternion(x[3:7]).toRotationMatrix()
     P = R @ place.covariance(arrival, x, x)[:3, :3] @ R.T

@@ -139,11 +139,7 @@ def _serve(rclpy, name: str, stop: threading.Event) -> None:
     node, options = _node_with_parameters(rclpy, name)
     transport = RosTransport(node)
     robot, changes = options.pop("robot", ""), options.pop("config", "")
-    try:
-        built = serve.build(name, transport, robot, changes, **options)
-    except BaseException:
-        transport.close()  # a thread that reads while the interpreter ends would abort it
-        raise
+    built = serve.build(name, transport, robot, changes, **options)
     serve.run(transport, built, stop=stop)
 
 
