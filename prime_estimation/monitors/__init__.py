@@ -49,7 +49,7 @@ class Monitors:
         self.agreement = ContactAgreement(problem, weight)
         self.consistency, self.payload = ConsistencyMonitor(), PayloadDetector(problem, weight)
         self.push, self.place = PushDetector(problem), LoadPlace(problem)
-        self.sway = SwayingLoad(problem)
+        self.sway = SwayingLoad(problem, self.payload)
         self.rest, self.support = GyroRest(problem), Support(problem, self.agreement)
         self.stance, self.joints = StanceMotion(problem, self.rest), JointFit(problem)
         self.mounts, self.axes = MountFit(problem, self.stance), ImuAxes(problem)

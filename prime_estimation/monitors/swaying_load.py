@@ -12,9 +12,11 @@ from ..config.policies import SMOOTHED, SWAY
 from ..mhe.problem import Problem
 from ..mhe.situation import Situation
 from ..mhe.window import Window
+from ..robot import GRAVITY
 from ..sensors.imu import vertical
 from ..types import Measurement, SensorHealth
 from .monitor import Monitor
+from .payload_change import PayloadDetector
 
 
 class SwayingLoad(Monitor):
@@ -28,20 +30,36 @@ class SwayingLoad(Monitor):
     so that the robot has beta less mass along the ground than weight. This force acts at the height
     h of the load, where it turns the base as a centre of mass does that is `beta h / m` lower.
 
+    Where the mass is wrong by beta, because a load has just been put on or taken off, it is
+
+        f = beta (a + g)
+
+    with g upwards: a vertical part, as no load has that sways. Nodes with such a part are left
+    out, and at the alarm of a payload all is forgotten: what was found before is of another load.
+
+    Args:
+        problem: model.
+        payload: whose alarms tell that the load is another one.
+
     Attributes:
         missing: |beta| of a load that sways [kg]; 0: none does.
     """
 
-    def __init__(self, problem: Problem):
-        self.problem = problem
+    def __init__(self, problem: Problem, payload: PayloadDetector):
+        self.problem, self._payload = problem, payload
         self._mass = problem.robot.total_mass
         self._gain = problem.dt / SWAY.memory
+        self._lifted = SWAY.found * self._mass * GRAVITY  # [N] by that much mass
         self.reset()
 
     def reset(self) -> None:
         """Forget everything."""
+        self._commanded, self._alarms = False, self._payload.alarms
+        self._forget()
+
+    def _forget(self) -> None:
+        """Begin with a load of which nothing is known."""
         self.missing, self._seen, self._beta = 0.0, 0, 0.0
-        self._commanded = False
         self._means = np.zeros(9)  # of f and a (3,) each, f^2, f a, a^2
 
     def assess(self, m: Measurement, window: Window | None, situation: Situation) -> Situation:
@@ -51,12 +69,17 @@ class SwayingLoad(Monitor):
 
     def judge(self, window: Window, situation: Situation) -> str:
         """Look at a smoothed node of a robot that nobody holds or pushes."""
+        if self._payload.alarms > self._alarms:
+            self._forget()
+        self._alarms = self._payload.alarms  # counts from zero again after a restart
         aside = situation.suspended or situation.contradicted or situation.inertia_held
         aside |= situation.pushed or situation.leaning or self._commanded
         k = -SMOOTHED.nodes
         if not self.problem.floating or aside or not window.weighed(k):
             return ""
-        self._take(*_along_the_ground(window, k))
+        lift, force, acceleration = _moved(window, k)
+        if abs(lift) < self._lifted:
+            self._take(force, acceleration)
         if self._seen * self._gain >= 1.0:
             self._decide()
         return ""
@@ -88,14 +111,16 @@ class SwayingLoad(Monitor):
         return (SensorHealth("load", False, told),)
 
 
-def _along_the_ground(window: Window, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """Force that no contact explains [N] and acceleration [m/s2] of the base at node k.
+def _moved(window: Window, k: int) -> tuple[float, np.ndarray, np.ndarray]:
+    """What moves the base at node k beside its contacts, and how it moves.
 
-    (3,) in base axes, without what is vertical.
+    Upward force that no contact explains [N]; without what is vertical, in base axes, this force
+    (3,) [N] and the acceleration (3,) of the base [m/s2].
     """
     _, v, a = window.motion(k)
     up = vertical(window.xs[:-1][k][3:7])
     x, y, z, wx, wy, wz = v[:6].tolist()
     acceleration = a[:3] + (wy * z - wz * y, wz * x - wx * z, wx * y - wy * x)
     force = window.unexplained()[k, :3]
-    return force - (force @ up) * up, acceleration - (acceleration @ up) * up
+    lift = float(force @ up)
+    return lift, force - lift * up, acceleration - (acceleration @ up) * up

@@ -18,7 +18,7 @@ from prime_estimation.estimator import Estimator
 from prime_estimation.mhe.situation import Situation
 from prime_estimation.monitors.swaying_load import SwayingLoad
 from prime_estimation.reporting.inertia import InertiaReport
-from prime_estimation.robot import Robot
+from prime_estimation.robot import GRAVITY, Robot
 from prime_estimation.types import Measurement
 
 SIZE, SECONDS = 8, 5.0
@@ -28,20 +28,29 @@ class Trot:
     """A Go2 that leans and trots at 2 Hz, whose base feels `beta a` and noise, in world axes."""
 
     def __init__(self):
-        self.problem = problem("go2")
-        self.sway, self.dt = SwayingLoad(self.problem), self.problem.dt
+        self.problem, self.payload = problem("go2"), SimpleNamespace(alarms=0)
+        self.sway, self.dt = SwayingLoad(self.problem, self.payload), self.problem.dt
         self.state, turn = self.problem.first.neutral(), pin.exp3(np.array([0.2, -0.3, 1.0]))
         self.state[3:7], self.to_base = pin.Quaternion(turn).coeffs(), turn.T
         self.random, self.k = np.random.default_rng(0), 0
 
-    def go(self, beta, seconds=SECONDS, noise=1.0, most=1.5, lift=0.0, constant=0.0, **situation):
+    def go(
+        self,
+        beta,
+        seconds=SECONDS,
+        noise=1.0,
+        most=1.5,
+        lift=0.0,
+        constant=(0.0, 0.0, 0.0),
+        **situation,
+    ):
         """For so long, with accelerations up to `most` [m/s2]; `lift` is `beta` of the vertical."""
         for _ in range(round(seconds / self.dt)):
             self.k += 1
             phase = 4.0 * np.pi * self.k * self.dt
             a = most * np.array([np.sin(phase), 0.6 * np.cos(phase), np.sin(2.0 * phase)])
             f = np.array([beta, beta, lift]) * a + noise * self.random.normal(size=3)
-            f[0] += constant
+            f += constant
             # a base that turns has another change of its linear velocity in base axes
             v, turning = np.zeros(18), np.array([0.1, 0.2, 0.5])
             v[:3], v[3:6] = self.to_base @ [0.6, 0.0, 0.0], turning
@@ -68,9 +77,34 @@ def test_mass_that_is_missing_along_the_ground(beta, side):
 
 
 def test_a_tied_load_noise_and_what_acts_upwards_or_always_are_none():
-    for given in ({}, {"noise": 5.0}, {"lift": 3.0}, {"constant": 20.0}):
+    for given in ({}, {"noise": 5.0}, {"lift": 3.0}, {"constant": (20.0, 0.0, 0.0)}):
         sway = Trot().go(0.3, **given)
         assert sway.missing == 0.0 and sway.health(Situation()) == ()
+
+
+@pytest.mark.parametrize("mass", [4.0, -4.0])
+def test_a_mass_that_is_wrong_is_no_load_that_sways(mass):
+    """Until a load that was put on or taken off is known: it has weight, too."""
+    it = Trot()
+    assert it.go(mass, noise=0.1, constant=(0.0, 0.0, GRAVITY * mass)).missing == 0.0
+    # nor is anything of that kept
+    assert it.go(0.0).missing == 0.0
+
+
+def test_what_was_found_before_a_payload_changes_is_of_another_load():
+    it = Trot()
+    assert it.go(2.0).missing > 0.0
+    it.payload.alarms = 1
+    assert it.go(0.0, it.dt).missing == 0.0 and it.sway.health(Situation()) == ()
+    it.go(2.0, 0.9 * SWAY.memory)
+    it.payload.alarms = 2
+    assert it.go(0.0).missing == 0.0
+    it.payload.alarms = 0  # a restart, of a robot whose load is the same
+    assert it.go(2.0).missing > 0.0
+    it.payload.alarms = 1
+    assert it.go(2.0, it.dt).missing == 0.0
+    # another load may sway
+    assert it.go(2.0).missing > 0.0
 
 
 def test_little_acceleration_tells_nothing():
@@ -132,3 +166,21 @@ def test_a_load_on_springs_of_a_robot_that_trots(tmp_path):
     height = (nominal.mass * nominal.lever[2] + 3.0 * 0.1) / (nominal.mass + 3.0)
     body = estimate.bodies[0]
     assert abs(body.com[2] - height) < 1.96 * body.com_stddev[2]
+
+
+@pytest.mark.slow
+def test_a_load_that_is_taken_off_on_bumps(tmp_path):
+    """Between its last moment and the alarm, the force of a wrong mass looked like one."""
+    pytest.importorskip("mujoco")
+    from prime_estimation import simulate
+
+    load = simulate.Payload(3.0, (0.05, 0.02, 0.1), t_on=3.0, t_off=8.0)
+    scene = dict(payload=load, terrain=simulate.Ground(bump_height=0.05), seed=31)
+    bag = simulate.run("go1", "forward", 9.0, tmp_path / "run", **scene)
+    config = Config.load("go1")
+    robot = Robot(config.robot)
+    estimator = Estimator(robot, config, False)
+    for m in measurements(bag, robot, config, 9.0, mocap=False):
+        estimator.update(m)
+        assert estimator.monitors.sway.missing == 0.0
+    assert estimator.monitors.payload.alarms == 2
