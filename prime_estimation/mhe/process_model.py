@@ -175,11 +175,17 @@ class ProcessModel:
         given.ground_depth = OUT_OF_REACH
 
     def leave_pushed(self, given, sideways: float, upwards: float) -> None:
-        """Something pushes the base, by these shares of its weight: that is no load."""
+        """Something pushes the base, by these shares of its weight: that is no load.
+
+        Args:
+            given: input of a complete node; if it has been solved, outliers keep their weights.
+            sideways: standard deviation of the force along the ground, by the weight.
+            upwards: of the vertical one.
+        """
         weight = given.nominal_force.copy()
         stddev = np.array([sideways, sideways, upwards]) * self._weight
         weight[:3] = 1.0 / np.maximum(1.0 / weight[:3], stddev)
-        given.nominal_force = given.weight_force = weight
+        given.nominal_force, given.weight_force = weight, np.minimum(given.weight_force, weight)
 
     def _slow_down(self, given, m: Measurement, resting: bool) -> None:
         """The base of a robot that is not on its feet rests or moves slowly, unless it falls."""

@@ -363,12 +363,14 @@ class Window:
     def reading(self, k: int, name: str, slot: int = 0) -> np.ndarray | None:
         """Error of a reading of running node k, in standard deviations; None: there is none.
 
-        Without the robust weight that the residuals of `errors` have.
+        Without the robust weight that the residuals of `errors` have; 0 of an axis that is dead.
         """
         given, rows = self.inputs[k], self.problem.measurements.rows[name][slot]
         if not given.present(name, slot):
             return None
-        return self.data[k].r[rows] * given.nominal(name, slot) / given.weight(name, slot)
+        weight = given.weight(name, slot)
+        error = self.data[k].r[rows] * given.nominal(name, slot)
+        return np.divide(error, weight, out=np.zeros(len(error)), where=weight > 0.0)
 
     def head_covariance(self) -> np.ndarray:
         """(ndx, ndx) posterior covariance of the head's tangent. Call `posterior` first."""

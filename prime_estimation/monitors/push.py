@@ -6,11 +6,15 @@ from __future__ import annotations
 
 import math
 from collections import deque
+from collections.abc import Iterable
+
+import numpy as np
 
 from ..config.policies import PUSH, SMOOTHED
 from ..mhe.external_wrench import median_row
 from ..mhe.problem import Problem
 from ..mhe.situation import Situation
+from ..mhe.taking_back import TakingBack, forget_impulse
 from ..mhe.window import Window
 from ..robot import GRAVITY
 from ..sensors.imu import world_axes
@@ -21,15 +25,24 @@ from .monitor import Monitor
 class PushDetector(Monitor):
     """Watches the horizontal part of the unexplained force on the base.
 
-    The statistic is the norm of its median over the newest `PUSH.nodes` nodes. During a push the
-    nodes expect such a force. Otherwise its estimate would be drawn towards zero, and the robust
-    weights would treat the push as an outlier of the vertical force, too.
+    A strong force is told by the norm of its median over the newest `PUSH.nodes` nodes. During a
+    push the nodes expect such a force. Otherwise its estimate would be drawn towards zero, and the
+    robust weights would treat the push as an outlier of the vertical force, too.
 
     A force F below the threshold of this statistic would tilt the estimate by F/(m g) within a
-    second, because tilt and accelerometer bias explain it at a lower cost. It is detected by its
-    duration: the sum of n smoothed forces f with the standard deviation s each,
+    second, because tilt and accelerometer bias explain it at a lower cost. It is told by its
+    duration: the sum of n smoothed forces w with the standard deviation s each,
 
-        |sum of f| / (s sqrt(n))
+        |sum of w| / (s sqrt(n))
+
+    How large it is tells another sum. A node that does not expect a force leaves most of it to the
+    residual e of the accelerometer, the more the heavier a robot is (0.15 m/s2 are 5 N of a G1, s
+    is 2 N). The whole force is
+
+        f = w - m e
+
+    The most likely begin of a push is where |sum of f|^2 / n, up to now, is largest (Willsky and
+    Jones 1976). What tilt and accelerometer bias have been taught since then is taken back.
 
     Model errors of a real robot's legs appear as such a force on the base, too.
 
@@ -39,14 +52,27 @@ class PushDetector(Monitor):
 
     def __init__(self, problem: Problem):
         self.problem = problem
-        self._weight = GRAVITY * problem.robot.total_mass
+        self._mass = problem.robot.total_mass
+        self._weight = GRAVITY * self._mass
+        nodes = PUSH.began + PUSH.early + SMOOTHED.nodes
+        self._before = TakingBack(problem, nodes)
         self.reset()
 
     def reset(self) -> None:
         """Forget everything."""
         self.pushed = self.leaning = False
         self._force = self._lasting = 0.0  # of the newest nodes, and of all that count [N]
-        self._newest: deque[list[float]] = deque(maxlen=PUSH.lasting)
+        self._forget()
+
+    def _forget(self) -> None:
+        """Of forces, and of what was known before them, nothing is known."""
+        self._smoothed: deque[list[float]] = deque(maxlen=PUSH.lasting)  # w [N]
+        self._whole: deque[list[float]] = deque(maxlen=PUSH.began)  # f [N]
+        self._before.forget()
+
+    def begin(self, window: Window, batch: list[Measurement], situation: Situation) -> None:
+        """What was known before belongs to another window."""
+        self._forget()
 
     def assess(self, m: Measurement, window: Window | None, situation: Situation) -> Situation:
         """The nodes of a push expect its force."""
@@ -58,29 +84,59 @@ class PushDetector(Monitor):
             return ""
         if situation.suspended or situation.contradicted or not window.weighed():
             self.pushed = self.leaning = False  # what acts there is not known
-            self._newest.clear()
+            self._forget()
             return ""
+        was = self.pushed or self.leaning
         across = world_axes(window.xs[-1][3:7])[:2]
         force = median_row(window.unexplained(slice(-PUSH.nodes, None))[:, :3])
         self._force = math.hypot(*(across @ force).tolist())
         bound = PUSH.gone if self.pushed else PUSH.found
         self.pushed = self._force > bound * self._weight
         if window.size >= SMOOTHED.nodes:
-            smoothed = window.unexplained(slice(-SMOOTHED.nodes, None))[0, :3]
-            self._newest.append((across @ smoothed).tolist())
+            k = window.size - SMOOTHED.nodes
+            self._smoothed.append((across @ window.unexplained(slice(k, None))[0, :3]).tolist())
+            self._whole.append(self._whole_force(window, k, across))
+            self._before.note(window)
             self.leaning = self._lasts()
+            if not was and (self.pushed or self.leaning):
+                self._begins(window, across)
         return ""
+
+    def _whole_force(self, window: Window, k: int, across: np.ndarray) -> list[float]:
+        """Force (2) on the base at node k, `across` (2, 3) of base axes [N]."""
+        force = window.unexplained(slice(k, None))[0, :3]
+        told = self.problem.has_imu
+        if told and (error := window.reading(k, "accelerometer")) is not None:
+            weight = window.inputs[k].nominal("accelerometer", 0)
+            error = np.divide(error, weight, out=np.zeros(3), where=weight > 0.0)
+            turn = self.problem.imu_motion(window.xs[k])[0].rotation
+            force = force - self._mass * (turn @ error)
+        return (across @ force).tolist()
 
     def _lasts(self) -> bool:
         """Whether a force has lasted for so long that even a weak one is told by it."""
-        if len(self._newest) < PUSH.lasting:
+        n = PUSH.lasting
+        if len(self._smoothed) < n:
             return self.leaning
-        self._lasting = math.hypot(*map(sum, zip(*self._newest))) / PUSH.lasting
-        least = PUSH.over * self._weight
-        if not self.leaning:  # what is over already does not begin, node after node
-            sure = PUSH.certain * self.problem.config.noise.base_force / math.sqrt(PUSH.lasting)
-            least = max(least, sure)
-        return self._lasting > least
+        self._lasting = _length(list(self._whole)[-n:]) / n
+        if self._lasting <= PUSH.over * self._weight:
+            return False
+        sure = PUSH.certain * self.problem.config.noise.base_force * math.sqrt(n)
+        return self.leaning or _length(self._smoothed) > sure
+
+    def _begins(self, window: Window, across: np.ndarray) -> None:
+        """Let the nodes since the begin of the push expect it, and take back what others taught."""
+        newest = range(window.size - SMOOTHED.nodes + 1, window.size)
+        forces = [*self._whole, *(self._whole_force(window, k, across) for k in newest)]
+        sums = np.cumsum(forces[::-1], axis=0)
+        n = 1 + int(np.argmax((sums**2).sum(axis=1) / np.arange(1, len(sums) + 1)))
+        first = window.size - n - PUSH.early
+        pushed = (PUSH.stddev, PUSH.vertical) if self.pushed else (PUSH.weak, 0.0)
+        for given in window.inputs[max(first, 0) : -1]:
+            self.problem.process.leave_pushed(given, *pushed)
+        step = self.problem.dt
+        if self._before.take_back(window, window.stamps[0] + round(1e9 * step * first)):
+            forget_impulse(window, step / self._mass * sums[n - 1], step * n)
 
     def health(self, situation: Situation) -> tuple[SensorHealth, ...]:
         """Says that something pushes the robot."""
@@ -90,3 +146,8 @@ class PushDetector(Monitor):
         pushed, force = ("pushed", self._force) if self.pushed else weak
         what = f"{pushed} by {force:.0f} N that are neither ground nor load"
         return (SensorHealth("base", not self.pushed, what),)
+
+
+def _length(forces: Iterable[list[float]]) -> float:
+    """Norm of the sum of forces (2,)."""
+    return math.hypot(*map(sum, zip(*forces)))

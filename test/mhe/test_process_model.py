@@ -127,6 +127,16 @@ def test_a_push_is_as_large_as_the_noise_at_least(go2):
     np.testing.assert_allclose(forces(given)[:3], weight * np.array([0.3, 0.3, 0.1]))
 
 
+def test_a_push_that_is_told_late_leaves_outliers_their_weights(go2):
+    given = usual(go2)
+    weight = given.nominal_force.copy()
+    weight[[0, -1]] *= 0.1
+    given.weight_force = weight
+    go2.process.leave_pushed(given, 0.3, 0.0)
+    np.testing.assert_allclose(given.weight_force[:2], given.nominal_force[:2])
+    np.testing.assert_array_equal(given.weight_force[2:], weight[2:])
+
+
 def test_without_torques_the_centre_of_what_is_carried_is_not_known(go2):
     given = usual(go2)
     before = forces(given)

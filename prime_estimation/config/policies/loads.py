@@ -19,10 +19,12 @@ class PushPolicy:
     lasting: int = param(20, "over which a weak force must last")
     certain: float = param(
         5.0,
-        "standard deviations of their mean that tell it: walks of simulated robots show up to 3.7, "
-        "pushes by 4 to 8 % of the weight 6.8 and more",
+        "standard deviations of the mean of what the base has of it: walks of simulated robots "
+        "show up to 5, those on patches of friction 6, pushes by 4 to 8 % of the weight 8 and more",
     )
-    over: float = param(0.02, "of their mean, below which it is over", "weight")
+    over: float = param(0.02, "of the mean of all of it, below which it is over", "weight")
+    began: int = param(50, "nodes in which the begin of a push is sought")
+    early: int = param(5, "by which it may have begun before that")
     weak: float = param(0.1, "deviation of the horizontal force that is then expected", "weight")
     stddev: float = param(0.2, "of the horizontal force that a push lets expect", "weight")
     vertical: float = param(0.06, "of the vertical one: the inertia learns little of it", "weight")
