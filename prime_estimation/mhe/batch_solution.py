@@ -99,12 +99,13 @@ def _solve_from(
     xs, footholds = guess
     inputs, stamps = batch_inputs(problem, ms, situation), [m.stamp_ns for m in ms]
     uneven, located = footholds is not None, any(m.mocap for m in ms)
-    root = problem.first.root(located, continued, uneven)
+    weighed = any(m.torque is not None for m in ms)
+    root = problem.first.root(located, continued, uneven, weighed)
     arrival = _core.ActionArrival(problem.state, xs[0], root @ root.T)
     window = Window(problem, arrival, inputs, stamps, xs, located=located)
     free = np.array(arrival.L)
     inertia = _holding(problem, free, "theta", *(block.name for block in problem.joints))
-    if situation.suspended or all(m.torque is None for m in ms):
+    if situation.suspended or not weighed:
         free = inertia  # nothing tells the weight
     held = ["friction"] * (way.grip or uneven)
     if uneven:

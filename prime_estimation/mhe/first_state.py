@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..config.policies import TERRAIN
+from ..config.policies import GROUND, TERRAIN
 from ..inertia import InertiaBelief
 from .joint_belief import JointBelief
 
@@ -100,7 +100,13 @@ class FirstState:
             self._problem.parameter(x, name)[:] = mean
         return x
 
-    def root(self, located: bool, continued: bool = False, uneven: bool = False) -> np.ndarray:
+    def root(
+        self,
+        located: bool,
+        continued: bool = False,
+        uneven: bool = False,
+        weighed: bool = True,
+    ) -> np.ndarray:
         """Square root (ndx, ndx) of the covariance of the first state.
 
         Wide, but for what defines the world where nothing measures it.
@@ -109,8 +115,11 @@ class FirstState:
             located: position and heading are measured.
             continued: tilt and velocity go on from an estimate that was still right.
             uneven: the ground under the feet is no level floor.
+            weighed: torques tell what the feet carry.
         """
         std = self._own_stddev(located, continued, uneven)
+        if uneven or not weighed:  # slopes look like it, legs that yield do
+            std[self._problem.columns("softness")] *= GROUND.untold_softness
         for name, block in self._problem.measurements.parameter_priors().items():
             std[self._problem.columns(name)] = block.prior
         for hold in self._problem.mount_holds:

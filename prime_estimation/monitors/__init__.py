@@ -41,13 +41,14 @@ class Monitors:
     Attributes:
         lift, agreement, hold, consistency, payload, push, place, sway, rest, bias, stance, support,
             joints, mounts, opposite, axes, turn, levels, activity: each of them.
+        weight: load of the legs, which two of them look at.
     """
 
     def __init__(self, problem: Problem):
         self.lift, self.hold = LiftDetector(problem), InertiaHold(problem)
-        weight = LegWeight(problem)
-        self.agreement = ContactAgreement(problem, weight)
-        self.consistency, self.payload = ConsistencyMonitor(), PayloadDetector(problem, weight)
+        self.weight = LegWeight(problem)
+        self.agreement = ContactAgreement(problem, self.weight)
+        self.consistency, self.payload = ConsistencyMonitor(), PayloadDetector(problem, self.weight)
         self.push, self.place = PushDetector(problem), LoadPlace(problem)
         self.sway = SwayingLoad(problem, self.payload)
         self.rest, self.support = GyroRest(problem), Support(problem, self.agreement)

@@ -25,8 +25,14 @@ class LegWeight:
     and from its previous mean: a constant error of the legs' model is not a load, and neither is a
     pull that has ended.
 
+    How far the means of s over `LEG_WEIGHT.now` nodes scatter tells how well a mass is known that
+    so short a time has taught, and which difference is none: torques that are wrong in proportion,
+    by gears and gains, make another weight of each motion, and so do legs that are not the model's.
+
     Attributes:
         added: change of the mass that the legs carry [kg]; 0 if no load was put on or taken off.
+        scatter: standard deviation of these means, by the weight.
+        usual: s does not differ from zero by more than it scatters.
     """
 
     def __init__(self, problem: Problem):
@@ -34,17 +40,21 @@ class LegWeight:
         self._known = problem.legs is not None
         self._newest: deque[float] = deque(maxlen=LEG_WEIGHT.now)
         self._before = SlidingMedian(LEG_WEIGHT.before)
-        self.added = 0.0
+        self.added = self.scatter = 0.0
+        self.usual = False
+        self._part: list[float] = []  # of the next mean
+        self._parts, self._mean, self._square = 0, 0.0, 0.0
 
     def reset(self) -> None:
-        """Forget what was carried."""
+        """Forget what was carried, but not how that scattered."""
         self._newest.clear()
         self._before.clear()
-        self.added = 0.0
+        self._part.clear()
+        self.added, self.usual = 0.0, False
 
     def judge(self, window: Window) -> None:
         """Look at one more node, which the newest measurements have smoothed."""
-        self.added = 0.0
+        self.added, self.usual = 0.0, False
         if not self._known or not window.weighed(-SMOOTHED.nodes):
             return
         now, share = LEG_WEIGHT.now, self._share(window)
@@ -52,18 +62,33 @@ class LegWeight:
             return
         if len(self._newest) == now:
             self._before.add(self._newest[0])
+            self._scatter(self._newest[0])
         self._newest.append(share)
         if len(self._before) < LEG_WEIGHT.fewest:
             return
         newest, half = list(self._newest), now // 2
         halves = sum(newest[:-half]) / half, sum(newest[-half:]) / half
+        chance = LEG_WEIGHT.certain * self.scatter
+        self.usual = max(abs(h) for h in halves) < chance
         before = self._before.value
         mean = 0.5 * sum(halves) - before
         steady = abs(halves[1] - halves[0]) < max(LEG_WEIGHT.growth * abs(mean), LEG_WEIGHT.gait)
         # against the estimate, and against what was before
         told = [math.copysign(1.0, mean) * part for h in halves for part in (h, h - before)]
-        if steady and min(told) > LEG_WEIGHT.share:
+        if steady and min(told) > max(LEG_WEIGHT.share, chance):
             self.added = mean * self.problem.robot.total_mass
+
+    def _scatter(self, share: float) -> None:
+        """Take a node before which, and soon after which, no load was put on or taken off."""
+        self._part.append(share)
+        if len(self._part) < LEG_WEIGHT.now:
+            return
+        mean = sum(self._part) / len(self._part)
+        self._part.clear()
+        self._parts = min(self._parts + 1, LEG_WEIGHT.parts)
+        self._mean += (mean - self._mean) / self._parts
+        self._square += (mean * mean - self._square) / self._parts
+        self.scatter = math.sqrt(max(self._square - self._mean**2, 0.0))
 
     def _share(self, window: Window) -> float:
         _, _, normal, felt = window.legs(-SMOOTHED.nodes)

@@ -33,6 +33,9 @@ class PayloadDetector(Monitor):
     - A weaker vertical force lasts. A heavy robot explains most of a load of 5 % by its joints at
       once, while one standard deviation of it remains on the base for seconds.
 
+    None of them is a load as long as the legs carry what they always do: torques that are wrong in
+    proportion make forces of a second or less (`LegWeight.scatter`).
+
     Args:
         problem: model, contact model.
         weight: load of the legs beyond the estimated weight.
@@ -90,7 +93,7 @@ class PayloadDetector(Monitor):
         load = carried or (found and self._is_load(window))
         if not load and not (situation.pushed or situation.leaning):
             load = self._lasts(sums)
-        told = self._rest <= 0 and load
+        told = self._rest <= 0 and load and not self._legs.usual
         self._agreed = self._agreed + 1 if told else 0
         if self._agreed >= PAYLOAD.agreeing:
             release_inertia(window, self.problem.theta_prior_root)

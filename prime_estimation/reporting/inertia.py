@@ -41,7 +41,7 @@ class InertiaReport:
         self,
         x: np.ndarray,
         theta: np.ndarray,
-        torque_error: float,
+        weighing: float,
         contradicted: bool,
         unlike: bool,
         stuck: float,
@@ -52,14 +52,14 @@ class InertiaReport:
         Args:
             x: state.
             theta: covariance (10 n, 10 n) of their coordinates.
-            torque_error: relative error of all torques alike.
+            weighing: relative error of what the legs carry, by all torques alike.
             contradicted: legs carry what no contact explains: nothing is observed.
             unlike: the robot is known to differ from its YAML.
             stuck: share of its weight that dry friction of resting joints may hold.
             swaying: mass of a load that does not follow the robot [kg].
         """
         com_error, pis = self._com_errors[unlike], self.problem.inertias(x)
-        systematic = torque_error * self.problem.total_mass(x)
+        systematic = weighing * self.problem.total_mass(x)
         bodies = []
         for i, (link, (pi, jacobian)) in enumerate(zip(self.robot.estimated_links, pis)):
             rows = slice(10 * i, 10 * i + 10)
@@ -75,7 +75,7 @@ class InertiaReport:
             bodies.append(BodyInertia(link, pi, covariance, *deviations, observable))
         return tuple(bodies)
 
-    def total(self, x: np.ndarray, theta: np.ndarray, torque_error: float) -> tuple[float, float]:
+    def total(self, x: np.ndarray, theta: np.ndarray, weighing: float) -> tuple[float, float]:
         """Total mass and its standard deviation [kg]; the common torque scale counts once.
 
         Legs tell the sum of several links better than each: `J P J^T` with `J = dm/dtheta` of all.
@@ -83,13 +83,13 @@ class InertiaReport:
         Args:
             x: state.
             theta: covariance (10 n, 10 n) of the coordinates of the estimated links.
-            torque_error: relative error of all torques alike.
+            weighing: relative error of what the legs carry, by all torques alike.
         """
         mass = self.problem.total_mass(x)
         slopes = [jacobian[0] for _, jacobian in self.problem.inertias(x)]
         by_theta = np.concatenate(slopes) if slopes else np.zeros(len(theta))
         variance = max(float(by_theta @ theta @ by_theta), 0.0)
-        return mass, math.hypot(math.sqrt(variance), torque_error * mass)
+        return mass, math.hypot(math.sqrt(variance), weighing * mass)
 
     def doubted(
         self, bodies: tuple[BodyInertia, ...], links: frozenset[int]

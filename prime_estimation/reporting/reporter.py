@@ -74,9 +74,10 @@ class Reporter:
         unlike = self.problem.bent or self.problem.joints_let_go
         torque_error, stuck = self._torque_error(m, unlike)
         theta = parameters[self._theta, self._theta] if held is None else held
-        doubts = torque_error, situation.contradicted, unlike, stuck, monitors.sway.missing
+        weighing = math.hypot(torque_error, monitors.weight.scatter)
+        doubts = weighing, situation.contradicted, unlike, stuck, monitors.sway.missing
         bodies = self._inertia.bodies(x, theta, *doubts)
-        mass, stddev = self._inertia.total(x, theta, torque_error)
+        mass, stddev = self._inertia.total(x, theta, weighing)
         doubt = monitors.consistency.doubt(mass, stddev, self._inertia.nominal_mass)
         if doubt or monitors.support.doubted or monitors.axes.wrong:
             bodies = tuple(replace(body, observable=False) for body in bodies)

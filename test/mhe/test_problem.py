@@ -9,6 +9,7 @@ import pytest
 from helpers.choreography import POSTURE, perform, standing_pose
 
 from prime_estimation.config.parameters import Config
+from prime_estimation.config.policies import GROUND
 from prime_estimation.estimator import Estimator
 from prime_estimation.mhe.problem import Problem
 from prime_estimation.robot import Robot
@@ -118,3 +119,16 @@ def test_poses_whose_nodes_have_left_are_counted():
             poses = [late[-1], *poses]
         estimator.update(replace(m, readings={"mocap": tuple(poses)}))
     assert late and estimator.problem.measurements.refused == {"mocap_late_node": len(late)}
+
+
+def test_ground_begins_harder_where_slopes_or_legs_look_soft():
+    config = Config.load("go2")
+    problem = Problem(Robot(config.robot), config)
+
+    def softness(**known) -> float:
+        root = np.diag(problem.first.root(located=False, **known))
+        return float(root[problem.columns("softness")][0])
+
+    assert softness() == pytest.approx(problem.config.estimator.softness_stddev)
+    for known in ({"uneven": True}, {"weighed": False}, {"uneven": True, "weighed": False}):
+        assert softness(**known) == pytest.approx(GROUND.untold_softness * softness())

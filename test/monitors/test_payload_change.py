@@ -155,7 +155,9 @@ def test_a_weak_force_beside_a_push_is_no_load(problems, known):
 def test_what_legs_carry_beside_a_push_is_no_load(problems):
     """Legs that carry more tell a load at once; a hand that presses does the same to them."""
     detector, heavier = PayloadDetector(problems["smoothed"], LegWeight(problems["smoothed"])), 3.0
-    detector._legs = SimpleNamespace(added=heavier, judge=lambda window: None, reset=lambda: None)
+    detector._legs = SimpleNamespace(
+        added=heavier, usual=False, judge=lambda window: None, reset=lambda: None
+    )
     window = SimpleNamespace(
         creeping=False,
         kept=None,
@@ -168,3 +170,27 @@ def test_what_legs_carry_beside_a_push_is_no_load(problems):
         for _ in range(PAYLOAD.rest_nodes + PAYLOAD.agreeing):
             detector.judge(window, situation)
         assert detector.alarms == alarmed
+
+
+def test_legs_that_carry_what_they_always_do_carry_no_load(problems):
+    """The force that a machine's gears seem to be would be learned as a mass."""
+    problem = problems["smoothed"]
+    detector = PayloadDetector(problem, LegWeight(problem))
+    detector._legs = SimpleNamespace(
+        added=0.0, usual=True, judge=lambda window: None, reset=lambda: None
+    )
+    force = np.array([0.0, 0.0, -3.0])
+    window = SimpleNamespace(
+        creeping=False,
+        kept=None,
+        xs=[problem.first.neutral()],
+        solver=SimpleNamespace(first_residuals=lambda n: np.tile(force, (10, 1))),
+        unexplained=lambda nodes: problem.config.noise.base_force * np.tile(force, (10, 1))[nodes],
+        problem=problem,
+        arrival=SimpleNamespace(inflate_covariance=lambda _: None),
+    )
+    for usual in (True, False):
+        detector._legs.usual = usual
+        for _ in range(PAYLOAD.rest_nodes + 2 * PAYLOAD.agreeing):
+            detector.judge(window, ON_ITS_FEET)
+        assert (detector.alarms == 0) is usual

@@ -51,6 +51,11 @@ class GroundPolicy:
     most_friction: float = param(1.2, "bound: above, the step of a bent leg can jam")
     hardest: float = param(1.0, "bound of the ground's compliance, of the contact law's")
     softest: float = param(50.0, "bound: a Go2 that stands on it sinks by 13 mm")
+    untold_softness: float = param(
+        0.5,
+        "factor on the first deviation of its logarithm where no torque tells the load, or slopes "
+        "are not known: legs that yield, and slopes, look like it",
+    )
     stood: int = param(50, "nodes on its feet, before which ground becomes no softer")
     sink: float = param(5.0, "a foot sinks so much deeper when it lands than when it stands")
     bounded_stddev: float = param(0.05, "of its logarithm, once it was put back to a bound")
