@@ -74,6 +74,7 @@ class Ground:
         self._slopes, self._softness = Slopes(problem), Softness(problem)
         self._uneven, self._fades = 0.0, math.exp(-problem.dt / INTERVAL.memory)
         self._guessed, self._forgets = 0.0, math.exp(-problem.dt / INTERVAL.start_memory)
+        self._sinking, self._lands = 0.0, math.exp(-problem.dt / INTERVAL.start_sinking_memory)
         self.creep, self._soles = Creep(problem), Soles(problem)
         self._untold = LoadByMotion(problem)
 
@@ -94,7 +95,9 @@ class Ground:
         """Begin with slopes and footholds that a start batch has found."""
         # where nothing tells the place, how deep feet go down looks like a slope
         sinks = not window.place.measured and self._softness.sinks(window.xs[-1])
-        if window.footholds is not None and not sinks:
+        if window.footholds is not None and sinks:
+            self._sinking = INTERVAL.start_sinking
+        elif window.footholds is not None:
             self._begin_off_floor(window, window.footholds)
         self._slopes.keep(window.xs[-1])
 
@@ -287,7 +290,9 @@ class Ground:
         uneven = window.creeping or (len(self._footholds) and not self._footholds.on_floor)
         self._uneven = 1.0 if uneven else self._uneven * self._fades
         # a floor holds the height
-        window.place.rising = 0.0 if self.on_floor else self._rising.rate(1e-9 * window.stamps[-2])
+        rising = 0.0 if self.on_floor else self._rising.rate(1e-9 * window.stamps[-2])
+        window.place.rising = math.hypot(rising, self._sinking)
+        self._sinking *= self._lands
         softness = self.problem.softness(window.xs[-1])
         window.unevenness = self._uneven + softness
         self._leaning.look(window, self.stance.loaded)

@@ -117,6 +117,15 @@ class IntervalPolicy:
     start_memory: float = param(
         1.0, "time after such a start in which that comes right, over other slopes", "s"
     )
+    start_sinking: float = param(
+        0.06,
+        "of the velocity after such a start without motion capture that makes the ground soft: "
+        "feet that sink in look like a base that climbs less",
+        "m/s",
+    )
+    start_sinking_memory: float = param(
+        0.7, "time in which that comes right, with the first feet that land", "s"
+    )
     tilt_soft: float = param(
         2.5e-3,
         "the same on soft ground, per unit by which that is more than uneven: feet that come up "
