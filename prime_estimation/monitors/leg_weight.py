@@ -32,7 +32,7 @@ class LegWeight:
     Attributes:
         added: change of the mass that the legs carry [kg]; 0 if no load was put on or taken off.
         scatter: standard deviation of these means, by the weight.
-        usual: s does not differ from zero by more than it scatters.
+        usual: s differs from zero by less than `LEG_WEIGHT.certain` times that.
     """
 
     def __init__(self, problem: Problem):

@@ -52,7 +52,7 @@ class InertiaReport:
         Args:
             x: state.
             theta: covariance (10 n, 10 n) of their coordinates.
-            weighing: relative error of what the legs carry, by all torques alike.
+            weighing: relative error of what the legs carry, by all torques alike or its scatter.
             contradicted: legs carry what no contact explains: nothing is observed.
             unlike: the robot is known to differ from its YAML.
             stuck: share of its weight that dry friction of resting joints may hold.
@@ -83,7 +83,7 @@ class InertiaReport:
         Args:
             x: state.
             theta: covariance (10 n, 10 n) of the coordinates of the estimated links.
-            weighing: relative error of what the legs carry, by all torques alike.
+            weighing: relative error of what the legs carry, by all torques alike or its scatter.
         """
         mass = self.problem.total_mass(x)
         slopes = [jacobian[0] for _, jacobian in self.problem.inertias(x)]
