@@ -7,11 +7,15 @@ from __future__ import annotations
 import math
 from collections import deque
 
+import numpy as np
+
 from ..config.policies import LEG_WEIGHT, SMOOTHED
 from ..mhe.problem import Problem
 from ..mhe.window import Window
 from ..robot import GRAVITY
 from .sliding_median import SlidingMedian
+
+NORMAL = 1.4826  # standard deviation of normal values by their median absolute deviation
 
 
 class LegWeight:
@@ -31,7 +35,8 @@ class LegWeight:
 
     Attributes:
         added: change of the mass that the legs carry [kg]; 0 if no load was put on or taken off.
-        scatter: standard deviation of these means, by the weight.
+        scatter: standard deviation of these means, by the weight: their median absolute deviation
+            times `NORMAL`.
         usual: s differs from zero by less than `LEG_WEIGHT.certain` times that.
     """
 
@@ -43,7 +48,7 @@ class LegWeight:
         self.added = self.scatter = 0.0
         self.usual = False
         self._part: list[float] = []  # of the next mean
-        self._parts, self._mean, self._square = 0, 0.0, 0.0
+        self._means: deque[float] = deque(maxlen=LEG_WEIGHT.means)
 
     def reset(self) -> None:
         """Forget what was carried, but not how that scattered."""
@@ -83,12 +88,11 @@ class LegWeight:
         self._part.append(share)
         if len(self._part) < LEG_WEIGHT.now:
             return
-        mean = sum(self._part) / len(self._part)
+        self._means.append(sum(self._part) / len(self._part))
         self._part.clear()
-        self._parts = min(self._parts + 1, LEG_WEIGHT.parts)
-        self._mean += (mean - self._mean) / self._parts
-        self._square += (mean * mean - self._square) / self._parts
-        self.scatter = math.sqrt(max(self._square - self._mean**2, 0.0))
+        if len(self._means) >= LEG_WEIGHT.least:  # a hand that lifts for a second does not count
+            means = np.array(self._means)
+            self.scatter = NORMAL * float(np.median(np.abs(means - np.median(means))))
 
     def _share(self, window: Window) -> float:
         _, _, normal, felt = window.legs(-SMOOTHED.nodes)

@@ -108,7 +108,7 @@ class EstimatorConfig:
         True, "how much the ground gives way is estimated, else it is as hard as the contact law"
     )
     softness_stddev: float = param(
-        0.2, "prior uncertainty of the logarithm of the ground's compliance", "", 1e-3, 10.0
+        0.15, "prior uncertainty of the logarithm of the ground's compliance", "", 1e-3, 10.0
     )
     softness_walk: float = param(0.05, "its random walk", "1/sqrt(s)", 0.0, 10.0, tunable=True)
 

@@ -52,7 +52,7 @@ class GroundPolicy:
     hardest: float = param(1.0, "bound of the ground's compliance, of the contact law's")
     softest: float = param(50.0, "bound: a Go2 that stands on it sinks by 13 mm")
     untold_softness: float = param(
-        0.5,
+        0.67,
         "factor on the first deviation of its logarithm where no torque tells the load, or slopes "
         "are not known: legs that yield, and slopes, look like it",
     )

@@ -74,7 +74,8 @@ class LegWeightPolicy:
     share: float = param(0.08, "of the weight by which either half must differ: steps do by 0.05")
     growth: float = param(0.3, "share of the difference by which the halves may differ: hands pull")
     gait: float = param(0.05, "share of the weight by which they do from step to step")
-    parts: int = param(50, "means that tell how far what the legs carry scatters")
+    means: int = param(50, "newest ones that tell how far what the legs carry scatters")
+    least: int = param(12, "of these")
     certain: float = param(3.0, "standard deviations of them by which either half must differ")
 
 
