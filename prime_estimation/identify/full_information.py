@@ -138,7 +138,7 @@ class ForwardPass:
         inputs = batch_inputs(problem, ms, self.situation)
         for given, stamp in zip(inputs[:-1], stamps):
             if stamp in self.pushed_ns:
-                problem.process.leave_pushed(given, PUSH.stddev, PUSH.vertical)
+                problem.process.expect_push(given, strong=True)
         first, last = problem.nq + problem.nv, self.states[stamps[-1]]
         xs = [np.concatenate([self.states[t][:first], last[first:]]) for t in stamps]
         for x in xs:

@@ -117,9 +117,7 @@ class FirstState:
             uneven: the ground under the feet is no level floor.
             weighed: torques tell what the feet carry.
         """
-        std = self._own_stddev(located, continued, uneven)
-        if uneven or not weighed:  # slopes look like it, legs that yield do
-            std[self._problem.columns("softness")] *= GROUND.untold_softness
+        std = self._own_stddev(located, continued, uneven, weighed)
         for name, block in self._problem.measurements.parameter_priors().items():
             std[self._problem.columns(name)] = block.prior
         for hold in self._problem.mount_holds:
@@ -136,9 +134,13 @@ class FirstState:
         root[theta, theta] = self._theta_root
         return root
 
-    def _own_stddev(self, located: bool, continued: bool, uneven: bool) -> np.ndarray:
+    def _own_stddev(
+        self, located: bool, continued: bool, uneven: bool, weighed: bool
+    ) -> np.ndarray:
         """Standard deviations (ndx,) of what is no sensor's, in the order of the state."""
         e = self._problem.config.estimator
+        # slopes look like soft ground, and legs that yield do
+        softness = 1.0 if weighed and not uneven else GROUND.untold_softness
         parts = {
             "joints": FIRST_JOINT,
             "joint_rates": FIRST_JOINT_RATE,
@@ -147,7 +149,7 @@ class FirstState:
             "height": FIRST_HEIGHT if located or uneven else e.terrain_stddev,
             "slope": TERRAIN.learned * TERRAIN.slope if uneven else FIRST_SLOPE,
             "friction": e.friction_stddev,
-            "softness": e.softness_stddev,
+            "softness": softness * e.softness_stddev,
         }
         if self._problem.floating:
             # a tracked body may lean by more

@@ -117,10 +117,8 @@ class ProcessModel:
             leave = self.leave_hanging if situation.hanging else self.leave_unsupported
             leave(given)
             self._slow_down(given, m, situation.resting)
-        elif situation.pushed:
-            self.leave_pushed(given, PUSH.stddev, PUSH.vertical)
-        elif situation.leaning:
-            self.leave_pushed(given, PUSH.weak, 0.0)
+        elif situation.pushed or situation.leaning:
+            self.expect_push(given, situation.pushed)
         self.contacts.complete(given, m, self)
 
     def _torque_stddev(self, m: Measurement) -> np.ndarray:
@@ -173,6 +171,10 @@ class ProcessModel:
         weight[:6] /= UNKNOWN_LOAD * self._weight
         given.nominal_force = given.weight_force = weight
         given.ground_depth = OUT_OF_REACH
+
+    def expect_push(self, given, strong: bool) -> None:
+        """Something pushes the base, as hard as `PushPolicy` says of a strong or a weak push."""
+        self.leave_pushed(given, *((PUSH.stddev, PUSH.vertical) if strong else (PUSH.weak, 0.0)))
 
     def leave_pushed(self, given, sideways: float, upwards: float) -> None:
         """Something pushes the base, by these shares of its weight: that is no load.

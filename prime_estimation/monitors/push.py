@@ -93,25 +93,27 @@ class PushDetector(Monitor):
         bound = PUSH.gone if self.pushed else PUSH.found
         self.pushed = self._force > bound * self._weight
         if window.size >= SMOOTHED.nodes:
-            k = window.size - SMOOTHED.nodes
-            self._smoothed.append((across @ window.unexplained(slice(k, None))[0, :3]).tolist())
-            self._whole.append(self._whole_force(window, k, across))
+            smoothed, whole = self._forces(window, window.size - SMOOTHED.nodes, across)
+            self._smoothed.append(smoothed)
+            self._whole.append(whole)
             self._before.note(window)
             self.leaning = self._lasts()
             if not was and (self.pushed or self.leaning):
                 self._begins(window, across)
         return ""
 
-    def _whole_force(self, window: Window, k: int, across: np.ndarray) -> list[float]:
-        """Force (2) on the base at node k, `across` (2, 3) of base axes [N]."""
-        force = window.unexplained(slice(k, None))[0, :3]
-        told = self.problem.has_imu
-        if told and (error := window.reading(k, "accelerometer")) is not None:
+    def _forces(
+        self, window: Window, k: int, across: np.ndarray
+    ) -> tuple[list[float], list[float]]:
+        """Forces w and f (2) on the base at node k, `across` (2, 3) of base axes [N]."""
+        smoothed = force = window.unexplained(slice(k, None))[0, :3]
+        error = window.reading(k, "accelerometer") if self.problem.has_imu else None
+        if error is not None:
             weight = window.inputs[k].nominal("accelerometer", 0)
             error = np.divide(error, weight, out=np.zeros(3), where=weight > 0.0)
             turn = self.problem.imu_motion(window.xs[k])[0].rotation
-            force = force - self._mass * (turn @ error)
-        return (across @ force).tolist()
+            force = smoothed - self._mass * (turn @ error)
+        return (across @ smoothed).tolist(), (across @ force).tolist()
 
     def _lasts(self) -> bool:
         """Whether a force has lasted for so long that even a weak one is told by it."""
@@ -127,13 +129,12 @@ class PushDetector(Monitor):
     def _begins(self, window: Window, across: np.ndarray) -> None:
         """Let the nodes since the begin of the push expect it, and take back what others taught."""
         newest = range(window.size - SMOOTHED.nodes + 1, window.size)
-        forces = [*self._whole, *(self._whole_force(window, k, across) for k in newest)]
+        forces = [*self._whole, *(self._forces(window, k, across)[1] for k in newest)]
         sums = np.cumsum(forces[::-1], axis=0)
         n = 1 + int(np.argmax((sums**2).sum(axis=1) / np.arange(1, len(sums) + 1)))
         first = window.size - n - PUSH.early
-        pushed = (PUSH.stddev, PUSH.vertical) if self.pushed else (PUSH.weak, 0.0)
         for given in window.inputs[max(first, 0) : -1]:
-            self.problem.process.leave_pushed(given, *pushed)
+            self.problem.process.expect_push(given, self.pushed)
         step = self.problem.dt
         if self._before.take_back(window, window.stamps[0] + round(1e9 * step * first)):
             forget_impulse(window, step / self._mass * sums[n - 1], step * n)

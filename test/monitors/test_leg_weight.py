@@ -46,16 +46,22 @@ def standing(problem: Problem, carried: float, noise: np.ndarray):
     return GivenWindow(problem, [x] * (size + 1), tau[-robot.nj :] + noise)
 
 
-def added(problem: Problem, course) -> list[float]:
-    """Load [kg] that is told node by node of a robot whose legs carry a course of masses [kg]."""
-    legs, rng = LegWeight(problem), np.random.default_rng(0)
-    out = []
-    for mass in course:
-        noise = rng.normal(0.0, 0.1, problem.robot.nj)
+def judged(problem: Problem, masses, noise: float) -> tuple[LegWeight, list[float]]:
+    """Leg weight after a course of masses [kg] that legs carry, and the load told at each [kg].
+
+    `noise`: standard deviation of the torques [Nm].
+    """
+    legs, rng, out = LegWeight(problem), np.random.default_rng(0), []
+    for mass in masses:
         carried = GRAVITY * (problem.robot.total_mass + mass)
-        legs.judge(standing(problem, carried, noise))
+        legs.judge(standing(problem, carried, rng.normal(0.0, noise, problem.robot.nj)))
         out.append(legs.added)
-    return out
+    return legs, out
+
+
+def added(problem: Problem, masses, noise: float = 0.1) -> list[float]:
+    """Load [kg] that is told node by node of a robot whose legs carry a course of masses [kg]."""
+    return judged(problem, masses, noise)[1]
 
 
 def test_a_load_that_is_put_on_is_told_within_its_span(problem):
@@ -78,19 +84,9 @@ def course(problem: Problem, scatter: float, seed: int) -> np.ndarray:
     return np.repeat(scatter * own * means, LEG_WEIGHT.now)
 
 
-def judged(problem: Problem, masses: np.ndarray) -> tuple[LegWeight, list[float]]:
-    """Leg weight after a course of masses [kg], and the loads [kg] that it has told."""
-    legs, out = LegWeight(problem), []
-    for mass in masses:
-        carried = GRAVITY * (problem.robot.total_mass + mass)
-        legs.judge(standing(problem, carried, np.zeros(problem.robot.nj)))
-        out.append(legs.added)
-    return legs, out
-
-
 def test_how_far_what_legs_carry_scatters(problem):
     masses = course(problem, 0.05, seed=1)
-    legs, _ = judged(problem, np.r_[masses, np.zeros(LEG_WEIGHT.now)])
+    legs, _ = judged(problem, np.r_[masses, np.zeros(LEG_WEIGHT.now)], 0.0)
     told = masses[:: LEG_WEIGHT.now] / problem.robot.total_mass
     deviation = NORMAL * np.median(np.abs(told))
     assert legs.scatter == pytest.approx(deviation, rel=0.1)
@@ -101,7 +97,7 @@ def test_how_far_what_legs_carry_scatters(problem):
 
 def test_a_hand_that_lifts_for_a_moment_is_no_scatter(problem):
     lifted = np.r_[course(problem, 0.01, seed=1), np.full(30, -0.4 * problem.robot.total_mass)]
-    legs, _ = judged(problem, np.r_[lifted, np.zeros(LEG_WEIGHT.now)])
+    legs, _ = judged(problem, np.r_[lifted, np.zeros(LEG_WEIGHT.now)], 0.0)
     assert legs.scatter < 0.02
 
 
@@ -110,8 +106,8 @@ def test_legs_that_always_scatter_by_as_much_carry_no_load(problem):
     step = np.zeros(3 * LEG_WEIGHT.now)
     step[LEG_WEIGHT.now :] = 0.12 * problem.robot.total_mass
     quiet, loose = (course(problem, scatter, seed=2) for scatter in (0.0, 0.07))
-    assert any(judged(problem, np.r_[quiet, step])[1])
-    assert not any(judged(problem, np.r_[loose, step])[1])
+    assert any(added(problem, np.r_[quiet, step], 0.0))
+    assert not any(added(problem, np.r_[loose, step], 0.0))
 
 
 def test_what_grows_is_no_load(problem):

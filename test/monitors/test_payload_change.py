@@ -30,15 +30,22 @@ def problems():
     return {model: Problem(Robot(config.robot), changed) for model, changed in made.items()}
 
 
+def carrying(added: float, usual: bool):
+    """Legs that always tell the same."""
+    none = lambda *_: None  # noqa: E731
+    return SimpleNamespace(added=added, usual=usual, judge=none, reset=none)
+
+
 def alarms(
-    problem, disturbance, size: int = 10, tilt=(0.0, 0.0, 0.0), creeps=False, **situation
+    problem, disturbance, size: int = 10, tilt=(0.0, 0.0, 0.0), creeps=False, legs=None, **situation
 ) -> list[int]:
     """Heads at which a window of `size` nodes makes the alarm go off.
 
     `disturbance(k)`: whitened force at node k, vertical or (3,), world axes. `tilt`: rotation
-    vector of the base. `creeps`: where feet creep. `situation`: what else is known of all nodes.
+    vector of the base. `creeps`: where feet creep. `legs`: what tells their load, if something
+    does. `situation`: what else is known of all nodes.
     """
-    detector = PayloadDetector(problem, LegWeight(problem))
+    detector = PayloadDetector(problem, legs or LegWeight(problem))
     seen, state, turn = [], problem.first.neutral(), pin.exp3(np.array(tilt))
     state[3:7] = pin.Quaternion(turn).coeffs()
     stddev = problem.config.noise.base_force
@@ -155,9 +162,7 @@ def test_a_weak_force_beside_a_push_is_no_load(problems, known):
 def test_what_legs_carry_beside_a_push_is_no_load(problems):
     """Legs that carry more tell a load at once; a hand that presses does the same to them."""
     detector, heavier = PayloadDetector(problems["smoothed"], LegWeight(problems["smoothed"])), 3.0
-    detector._legs = SimpleNamespace(
-        added=heavier, usual=False, judge=lambda window: None, reset=lambda: None
-    )
+    detector._legs = carrying(heavier, usual=False)
     window = SimpleNamespace(
         creeping=False,
         kept=None,
@@ -174,23 +179,6 @@ def test_what_legs_carry_beside_a_push_is_no_load(problems):
 
 def test_legs_that_carry_what_they_always_do_carry_no_load(problems):
     """The force that a machine's gears seem to be would be learned as a mass."""
-    problem = problems["smoothed"]
-    detector = PayloadDetector(problem, LegWeight(problem))
-    detector._legs = SimpleNamespace(
-        added=0.0, usual=True, judge=lambda window: None, reset=lambda: None
-    )
-    force = np.array([0.0, 0.0, -3.0])
-    window = SimpleNamespace(
-        creeping=False,
-        kept=None,
-        xs=[problem.first.neutral()],
-        solver=SimpleNamespace(first_residuals=lambda n: np.tile(force, (10, 1))),
-        unexplained=lambda nodes: problem.config.noise.base_force * np.tile(force, (10, 1))[nodes],
-        problem=problem,
-        arrival=SimpleNamespace(inflate_covariance=lambda _: None),
-    )
     for usual in (True, False):
-        detector._legs.usual = usual
-        for _ in range(PAYLOAD.rest_nodes + 2 * PAYLOAD.agreeing):
-            detector.judge(window, ON_ITS_FEET)
-        assert (detector.alarms == 0) is usual
+        found = alarms(problems["smoothed"], lambda k: -3.0, legs=carrying(0.0, usual))
+        assert (not found) is usual
