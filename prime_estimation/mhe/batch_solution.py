@@ -103,6 +103,7 @@ def _solve_from(
     root = problem.first.root(located, continued, uneven, weighed)
     arrival = _core.ActionArrival(problem.state, xs[0], root @ root.T)
     window = Window(problem, arrival, inputs, stamps, xs, located=located)
+    window.bound_inertia()
     free = np.array(arrival.L)
     inertia = _holding(problem, free, "theta", *(block.name for block in problem.joints))
     if situation.suspended or not weighed:

@@ -98,7 +98,9 @@ class Excitation:
             if _exceeds(scaled.T @ self._squares[i] @ scaled / EXCITATION.fast, least * said):
                 out.append(np.zeros((10, 0)))  # of a robot that walks: S+ only adds to that
                 continue
-            root = np.linalg.inv(np.linalg.cholesky(said))
+            # of the factors, for an inertia far off leaves no digit of `worth` in their product
+            worth = math.sqrt(EXCITATION.worth) * np.eye(10)
+            root = np.linalg.inv(np.linalg.qr(np.vstack([noise_rows, worth]), mode="r")).T
             white = root @ scaled.T  # where B is 1
             # motion that comes back the other way does not speak against what is seen of it
             lasts, along = np.linalg.eigh(white @ self._lasting[i] @ white.T)

@@ -25,7 +25,7 @@ FIRST_SLOPE = 1e-6  # of a floor under the first feet
 UNEVEN_TILT = 0.02  # rad, of a guess by feet that stand and by what is felt: no floor tells better
 # where an estimate goes on without its feet
 CONTINUED_TILT, CONTINUED_VELOCITY = 0.01, 0.05  # rad, m/s and rad/s
-CREDIBLE = 6.0  # prior standard deviations that parameters of a lost estimate may have gone
+CREDIBLE = 6.0  # prior standard deviations that parameters of an estimate may have gone
 KEPT_GROWTH = 2.0  # of the standard deviations of what is kept of it
 
 
@@ -162,3 +162,9 @@ class FirstState:
         for name, value in parts.items():
             std[self._problem.columns(name)] = value
         return std
+
+
+def inertia_deviation(problem: Problem, x: np.ndarray) -> np.ndarray:
+    """Inertia at x (nx,) less the nominal one (ntheta,), in standard deviations of its prior."""
+    away = problem.parameter(x, "theta") - problem.theta_nominal
+    return np.linalg.solve(problem.theta_prior_root, away)

@@ -13,7 +13,7 @@ from ..types import Measurement
 from .batch_attitude import first_attitude, imu_motion
 from .batch_ground import LIFTED, SKEW, Stance, all_stances, footholds_of, is_floor, slope_of
 from .batch_velocity import ANY_LOAD, FeetOfBatch, mean_velocity, stance_velocity
-from .first_state import CREDIBLE
+from .first_state import CREDIBLE, inertia_deviation
 from .problem import Problem
 from .situation import ON_ITS_FEET, Situation
 from .start_batch import Batch
@@ -83,8 +83,7 @@ def _credible(problem: Problem, x: np.ndarray) -> bool:
 
     Those of an estimate that was lost may be anything.
     """
-    theta = problem.parameter(x, "theta") - problem.theta_nominal
-    deviation = [np.linalg.solve(problem.theta_prior_root, theta)]
+    deviation = [inertia_deviation(problem, x)]
     noise = problem.config.noise
     stddev = {"gyro_bias": noise.gyro_bias, "accelerometer_bias": noise.accelerometer_bias}
     deviation += [problem.parameter(x, name) / std for name, std in stddev.items()]

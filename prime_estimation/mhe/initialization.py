@@ -19,7 +19,7 @@ from ..errors import InitializationError
 from ..robot import GRAVITY
 from ..types import Measurement
 from .batch_solution import Way, solve_batch
-from .first_state import CREDIBLE
+from .first_state import CREDIBLE, inertia_deviation
 from .problem import Problem
 from .residual_rows import LOST_RATIO, misfit
 from .situation import ON_ITS_FEET, Situation
@@ -35,7 +35,6 @@ FEET_MOVE = "feet that carry move at {:.2f} m/s: are joint rates, clocks, legs r
 # .2 to .3 m/s in the best of starts, which differ by less than their residuals do
 SLIDES = 3.0
 FEWEST = 3  # measurements that make a batch
-LARGEST_STEP = 0.5  # of a coordinate of theta in one iteration of the sliding window
 
 
 @dataclass(frozen=True)
@@ -114,7 +113,9 @@ def _tried(
     ratio = misfit(window) + SLIDES * max(speed - STANCE.slow, 0.0)
     if ratio > LOST_RATIO:
         return Start(), np.inf, speed
-    if not told and slippery(problem, batch.xs[-1]):
+    x = batch.xs[-1]
+    implausible = np.abs(inertia_deviation(problem, x)).max(initial=0.0) > CREDIBLE
+    if implausible or (not told and slippery(problem, x)):
         ratio += LOST_RATIO  # whatever else leads anywhere is better
     if speed > STANCE.fast:
         return Start(reason=FEET_MOVE.format(speed)), ratio, speed
@@ -203,11 +204,7 @@ def usable(measurements: list[Measurement]) -> list[Measurement] | None:
 
 
 def shorten(window: Window, size: int, noise: np.ndarray) -> Window:
-    """The last `size` nodes of a window behind an arrival cost that contains the others.
-
-    With a bound on its steps of theta: one or two steps a node are not enough to come back from a
-    step that the logarithms of an inertia do not carry.
-    """
+    """The last `size` nodes of a window behind an arrival cost that contains the others."""
     arrival, problem = window.arrival, window.problem
     for k in range(window.size - size):
         arrival.marginalize(
@@ -224,7 +221,5 @@ def shorten(window: Window, size: int, noise: np.ndarray) -> Window:
         window.place.measured,
     )
     last.footholds = window.footholds
-    last.solver.largest_step = np.where(
-        np.arange(problem.np) < problem.dynamics.ntheta, LARGEST_STEP, np.inf
-    )
+    last.bound_inertia()
     return last

@@ -19,6 +19,8 @@ from .kept import Kept
 from .place import Place
 from .problem import Problem
 
+LARGEST_STEP = 0.5  # of a coordinate of theta in one iteration
+
 
 class Window:
     """Arrival node and a fixed number N of running nodes, warm-started from shift to shift.
@@ -174,6 +176,16 @@ class Window:
         xs, us = self.solver.improve(*iterate, iterations, *self._tails())
         self.look_anew()
         self.xs, self.us = list(xs.reshape(self.size + 1, -1)), list(us.reshape(self.size, -1))
+
+    def bound_inertia(self) -> None:
+        """Bound the steps of theta in each iteration.
+
+        A long step leads to where the logarithms of an inertia explain anything: a trunk of 6e9
+        kg m^2 stays as it is whatever the feet do, and no later step comes back from there.
+        """
+        problem = self.problem
+        theta = np.arange(problem.np) < problem.dynamics.ntheta
+        self.solver.largest_step = np.where(theta, LARGEST_STEP, np.inf)
 
     def strain(self) -> float:
         """Root mean square of `L^-1 (u - m)`, the whitened change of first state and parameters.

@@ -66,6 +66,14 @@ def test_nothing_is_missing_as_soon_as_one_factorization_says_so(problem, share,
     np.testing.assert_array_equal(shortly, moved.missing(x, EXCITATION.least))
 
 
+def test_an_inertia_far_off_has_directions_too(problem):
+    """A start may lead there before it is judged."""
+    x = problem.first.neutral()
+    problem.parameter(x, "theta")[3] += 12.0
+    basis = seen(problem, noise_of(problem)).missing(x, EXCITATION.least)
+    np.testing.assert_allclose(basis.T @ basis, np.eye(basis.shape[1]), atol=1e-9)
+
+
 def test_gravity_tells_the_mass_and_where_it_is_across_it(problem):
     """Directions that no motion tells change neither weight nor moment of a robot that stands."""
     x, excitation = problem.first.neutral(), seen(problem, np.zeros(6))

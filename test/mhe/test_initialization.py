@@ -17,6 +17,7 @@ from prime_estimation.config.policies import STANCE
 from prime_estimation.errors import InitializationError
 from prime_estimation.estimator import Estimator
 from prime_estimation.mhe import initialization as start
+from prime_estimation.mhe.first_state import CREDIBLE, inertia_deviation
 from prime_estimation.mhe.initialization import start_window
 from prime_estimation.mhe.problem import Problem
 from prime_estimation.mhe.window import Window
@@ -119,6 +120,26 @@ def test_another_way_where_the_first_leads_astray(monkeypatch, failure):
     assert [estimator.update(m) for m in standing("go2", 50)][-1] is not None
     # without torque, friction is held
     assert estimator.monitors.last_restart[0] == 0 and ways == list(start.WAYS[1:3])
+
+
+def test_another_way_where_the_first_leads_to_an_inertia_of_no_load(monkeypatch):
+    """Such a trunk stays as it is whatever the feet do, so that the residuals are small."""
+    ways, solve = [], start.solve_batch
+
+    def first_explodes(problem, ms, previous_state, way, situation):
+        ways.append(way)
+        batch = solve(problem, ms, previous_state, way, situation)
+        if len(ways) == 1:
+            for x in batch.xs:
+                problem.parameter(x, "theta")[3] += 10.0  # kg m^2 times e^20
+        return batch
+
+    monkeypatch.setattr(start, "solve_batch", first_explodes)
+    problem = Problem(robot("go2"), config("go2"))
+    begun = start.first_window(problem, standing("go2", 50), None)
+    assert ways == list(start.WAYS[1:3])
+    away = inertia_deviation(problem, begun.window.xs[-1])
+    assert np.abs(away).max() < CREDIBLE
 
 
 def test_says_why_no_way_leads_to_a_start(monkeypatch):
