@@ -21,6 +21,7 @@ class LoadByMotion:
     def __init__(self, problem: Problem):
         self.problem = problem
         self._data = problem.robot.model.createData()
+        self._still = 0  # nodes for which all feet have stood still
 
     def forces(
         self, window: Window, above: np.ndarray, soles: np.ndarray, rates: np.ndarray
@@ -42,12 +43,14 @@ class LoadByMotion:
             soles: (nf, 3) places [m].
             rates: (nf, 3) of them [m/s].
         """
+        speeds = np.linalg.norm(rates, axis=1)
+        self._still = self._still + 1 if speeds.max(initial=0.0) < GROUND.still else 0
         if self.problem.has_imu:
             felt = float(np.linalg.norm(window.inputs[-2].value("accelerometer")))
             if felt < FREE_FALL * GRAVITY:
                 return np.zeros(len(above))
         force, up, across, moment, base = self._needed(window)
-        likely = self._likely(above, np.linalg.norm(rates, axis=1))
+        likely = self._likely(above, speeds)
         levers = across @ np.cross(soles - base, up).T
         A = np.vstack([np.ones(len(above)), levers])
         needed = np.array([force, *moment])
@@ -84,7 +87,8 @@ class LoadByMotion:
     def left_hanging(self, window: Window, normal: np.ndarray, least: float) -> np.ndarray:
         """(nf,) feet that ought to carry the robot and do not in the newest nodes.
 
-        All of them where nothing carries it; one alone where flags say that it does.
+        All of them where nothing carries it; one alone where flags say that it does, or where all
+        feet stand still, so that none is on its way.
 
         Args:
             window: solved.
@@ -96,6 +100,7 @@ class LoadByMotion:
         ought = GROUND.hanging_share * normal.sum()
         hangs = np.full(len(normal), carried[-GROUND.hanging_nodes :].sum(axis=1).max() < ought)
         flags = self.problem.measurements.trackers.get(FLAGS)
-        if flags is not None and flags.known:
+        flagged = flags is not None and flags.known
+        if flagged or self._still >= GROUND.standing_nodes:
             hangs |= carried.max(axis=0) < GROUND.missed_share * normal
         return hangs & (normal > least)

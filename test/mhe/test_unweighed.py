@@ -146,6 +146,10 @@ def test_a_robot_that_falls_over_does_not_fly(recorded_runs):
     lies = [e for e in out if 4.5e9 < e.stamp_ns - begins < 5.5e9]
     assert all(e.activity in (Activity.FALLING, Activity.FALLEN) for e in lies)
     assert np.abs([e.linear_velocity_base for e in lies[80:]]).max() < 0.1
+    # on all feet: two in the air at such times, and it began to walk with up to 0.12 m/s too much
+    stands = [e for e in out if 8.55e9 < e.stamp_ns - begins < 8.7e9]
+    loads = [[contact.force_world[2] for contact in e.contacts] for e in stands]
+    assert np.max(loads, axis=0).min() > 5.0
     walks = [e for e in out if e.stamp_ns - begins > 9.0e9]
     assert np.sqrt(np.mean(np.sum(velocity_errors(bag, walks) ** 2, axis=1))) < 0.03
 
