@@ -19,7 +19,11 @@ from .window import Window
 HELD_ITERATIONS = 5  # with the inertia fixed: until forces and motion roughly agree, it would
 # absorb their errors
 HELD_SHARE = 1e-3  # of the prior's standard deviation of what is held
-TOLD = "rotation", "gyro_bias", "accelerometer_bias"  # of the base, before feet say anything
+BIASES = "gyro_bias", "accelerometer_bias"
+TOLD = "rotation", *BIASES  # of the base, before feet say anything
+# of what feet stand on where it is no floor, before their places have come to an end: from a free
+# start, ground that slopes or steps ends as soft ground through which the feet go down
+GROUND_TOLD = "softness", "slope"
 # standard deviations of its prior, of a bias that few IMUs have: solutions that leant by 15 to 60
 # mrad had 2.7 and more, most of them above 4
 BIASED = 2.5
@@ -81,7 +85,7 @@ def _biased(window: Window) -> bool:
     if not (problem.floating and problem.has_imu):
         return False
     away = problem.state.diff(arrival.reference, window.xs[0]) / np.diag(arrival.L)
-    return any(np.abs(away[problem.columns(name)]).max() > BIASED for name in TOLD[1:])
+    return any(np.abs(away[problem.columns(name)]).max() > BIASED for name in BIASES)
 
 
 def _solve_from(
@@ -115,14 +119,15 @@ def _solve_from(
     # heights and slopes that are free would turn the base by .2 rad, and biases explain what is
     # felt then: the guess is better
     told = TOLD if uneven or way.upright else ()
+    told = (*told, *GROUND_TOLD) if uneven and weighed else told
     arrival.L = _holding(problem, inertia, *held, *told)
     window.set_kappa(way.soft * problem.config.robot.kappa)
     window.solve(HELD_ITERATIONS)
     window.set_kappa(problem.config.robot.kappa)
     arrival.L = _holding(problem, free, *held, *told)
     window.solve(problem.config.estimator.start_iterations)
-    if way.upright and not uneven:
-        arrival.L = _holding(problem, free, *held)
+    if weighed if uneven else way.upright:
+        arrival.L = _holding(problem, free, *held, *(BIASES if uneven else ()))
         window.solve(problem.config.estimator.start_iterations)
     arrival.L = free
     return window

@@ -139,8 +139,9 @@ class FirstState:
     ) -> np.ndarray:
         """Standard deviations (ndx,) of what is no sensor's, in the order of the state."""
         e = self._problem.config.estimator
-        # slopes look like soft ground, and legs that yield do
-        softness = 1.0 if weighed and not uneven else GROUND.untold_softness
+        softness = GROUND.uneven_softness if uneven else 1.0
+        if not weighed or (uneven and "slope" not in self._problem.layout):
+            softness = GROUND.untold_softness
         parts = {
             "joints": FIRST_JOINT,
             "joint_rates": FIRST_JOINT_RATE,

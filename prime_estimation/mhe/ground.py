@@ -93,12 +93,14 @@ class Ground:
 
     def begin(self, window: Window) -> None:
         """Begin with slopes and footholds that a start batch has found."""
-        # where nothing tells the place, how deep feet go down looks like a slope
-        sinks = not window.place.measured and self._softness.sinks(window.xs[-1])
-        if window.footholds is not None and sinks:
-            self._sinking = INTERVAL.start_sinking
-        elif window.footholds is not None:
-            self._begin_off_floor(window, window.footholds)
+        if window.footholds is not None:
+            # where nothing tells the place, how deep feet go down looks like a slope
+            untold = not window.place.measured
+            sinks = untold and self._softness.sinks(window.xs[-1])
+            if not sinks:
+                self._begin_off_floor(window, window.footholds)
+            if untold:
+                self._sinking = INTERVAL.start_sinking if sinks else INTERVAL.start_on_hard
         self._slopes.keep(window.xs[-1])
 
     def _begin_off_floor(self, window: Window, places: np.ndarray) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from helpers.models import config, robot
-from helpers.runs import measurements, truth
+from helpers.runs import measurements, truth, velocity_errors
 
 from prime_estimation import _core
 from prime_estimation.config.policies import STANCE
@@ -21,6 +21,7 @@ from prime_estimation.mhe.first_state import CREDIBLE, inertia_deviation
 from prime_estimation.mhe.initialization import start_window
 from prime_estimation.mhe.problem import Problem
 from prime_estimation.mhe.window import Window
+from prime_estimation.recordings import samples
 from prime_estimation.types import Measurement
 
 STEP = 10_000_000
@@ -175,6 +176,16 @@ def test_starts_while_trotting(recorded_runs, run, first):
     estimate = [estimator.update(m) for m in ms][-1]
     assert estimator.monitors.last_restart[0] == 0
     assert velocity_error(recorded_runs / run, estimate) < 0.1
+
+
+def test_starts_on_stairs(recorded_runs):
+    """Ground that steps is not found soft: the base went down through it with up to 1.4 m/s."""
+    bag = recorded_runs / "go2_stairs_payload3"
+    located = samples.measurements(bag, robot("go2"), config("go2").estimator.step)[750:850]
+    ms = [replace(m, readings={**m.readings, "mocap": ()}) for m in located]
+    estimator = Estimator(robot("go2"), config("go2"), False)
+    estimates = [e for m in ms if (e := estimator.update(m)) is not None]
+    assert np.abs(velocity_errors(bag, estimates)).max() < 0.05
 
 
 def test_no_start_on_feet_that_slide(recorded_runs, monkeypatch):

@@ -122,13 +122,15 @@ def test_poses_whose_nodes_have_left_are_counted():
 
 
 def test_ground_begins_harder_where_slopes_or_legs_look_soft():
-    config = Config.load("go2")
-    problem = Problem(Robot(config.robot), config)
-
-    def softness(**known) -> float:
+    def softness(slopes: bool = True, **known) -> float:
+        config = Config.load("go2").updated({"estimator": {"terrain_slopes": slopes}})
+        problem = Problem(Robot(config.robot), config)
         root = np.diag(problem.first.root(located=False, **known))
-        return float(root[problem.columns("softness")][0])
+        first = problem.config.estimator.softness_stddev
+        return float(root[problem.columns("softness")][0]) / first
 
-    assert softness() == pytest.approx(problem.config.estimator.softness_stddev)
-    for known in ({"uneven": True}, {"weighed": False}, {"uneven": True, "weighed": False}):
-        assert softness(**known) == pytest.approx(GROUND.untold_softness * softness())
+    assert softness() == pytest.approx(1.0)
+    for untold in ({"weighed": False}, {"uneven": True, "weighed": False}):
+        assert softness(**untold) == pytest.approx(GROUND.untold_softness)
+    assert softness(uneven=True) == pytest.approx(GROUND.uneven_softness)
+    assert softness(uneven=True, slopes=False) == pytest.approx(GROUND.untold_softness)

@@ -57,6 +57,9 @@ class GroundPolicy:
         "factor on the first deviation of its logarithm where no torque tells the load, or slopes "
         "are not known: legs that yield, and slopes, look like it",
     )
+    uneven_softness: float = param(
+        2.0, "the same off a floor: the solution goes on from one on hard ground that slopes"
+    )
     stood: int = param(50, "nodes on its feet, before which ground becomes no softer")
     sink: float = param(5.0, "a foot sinks so much deeper when it lands than when it stands")
     bounded_stddev: float = param(0.05, "of its logarithm, once it was put back to a bound")

@@ -123,6 +123,12 @@ class IntervalPolicy:
         "feet that sink in look like a base that climbs less",
         "m/s",
     )
+    start_on_hard: float = param(
+        0.03,
+        "the same where it makes the ground hard: a heavy robot that sinks in looks like one that "
+        "walks downhill",
+        "m/s",
+    )
     start_sinking_memory: float = param(
         0.7, "time in which that comes right, with the first feet that land", "s"
     )
