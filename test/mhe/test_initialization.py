@@ -13,6 +13,7 @@ from helpers.models import config, robot
 from helpers.runs import measurements, truth, velocity_errors
 
 from prime_estimation import _core
+from prime_estimation.config.parameters import Config
 from prime_estimation.config.policies import STANCE
 from prime_estimation.errors import InitializationError
 from prime_estimation.estimator import Estimator
@@ -22,6 +23,7 @@ from prime_estimation.mhe.initialization import start_window
 from prime_estimation.mhe.problem import Problem
 from prime_estimation.mhe.window import Window
 from prime_estimation.recordings import samples
+from prime_estimation.robot import Robot
 from prime_estimation.types import Measurement
 
 STEP = 10_000_000
@@ -181,9 +183,11 @@ def test_starts_while_trotting(recorded_runs, run, first):
 def test_starts_on_stairs(recorded_runs):
     """Ground that steps is not found soft: the base went down through it with up to 1.4 m/s."""
     bag = recorded_runs / "go2_stairs_payload3"
-    located = samples.measurements(bag, robot("go2"), config("go2").estimator.step)[750:850]
+    settings = Config.load("go2")
+    of = Robot(settings.robot)
+    located = samples.measurements(bag, of, settings.estimator.step)[750:850]
     ms = [replace(m, readings={**m.readings, "mocap": ()}) for m in located]
-    estimator = Estimator(robot("go2"), config("go2"), False)
+    estimator = Estimator(of, settings, False)
     estimates = [e for m in ms if (e := estimator.update(m)) is not None]
     assert np.abs(velocity_errors(bag, estimates)).max() < 0.05
 
