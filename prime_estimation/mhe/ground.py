@@ -189,6 +189,8 @@ class Ground:
         wrong |= self._come_down(window, landed & ~wrong, gate, feet.rates)
         if not weighed:
             wrong |= self._untold.left_hanging(window, feet.normal, self.stance.on)
+            idle = ~wrong & self._untold.idle(window, feet.normal, self.stance.on)
+            self._landings.set_free(window, idle, np.full(len(idle), gate))
         return landed, wrong
 
     def _come_down(

@@ -44,7 +44,7 @@ class LoadByMotion:
             rates: (nf, 3) of them [m/s].
         """
         speeds = np.linalg.norm(rates, axis=1)
-        self._still = self._still + 1 if speeds.max(initial=0.0) < GROUND.still else 0
+        self._still = self._still + 1 if speeds.max(initial=0.0) < GROUND.standing else 0
         if self.problem.has_imu:
             felt = float(np.linalg.norm(window.inputs[-2].value("accelerometer")))
             if felt < FREE_FALL * GRAVITY:
@@ -87,20 +87,29 @@ class LoadByMotion:
     def left_hanging(self, window: Window, normal: np.ndarray, least: float) -> np.ndarray:
         """(nf,) feet that ought to carry the robot and do not in the newest nodes.
 
-        All of them where nothing carries it; one alone where flags say that it does, or where all
-        feet stand still, so that none is on its way.
+        All of them where nothing carries it; one alone where flags say that it does.
 
         Args:
             window: solved.
             normal: (nf,) what they ought to carry [N].
             least: of a foot that stands [N].
         """
-        nodes = range(-min(GROUND.missed_nodes, window.size), 0)
-        carried = np.array([window.foot_forces(k) for k in nodes])
+        carried = self._carried(window)
         ought = GROUND.hanging_share * normal.sum()
         hangs = np.full(len(normal), carried[-GROUND.hanging_nodes :].sum(axis=1).max() < ought)
         flags = self.problem.measurements.trackers.get(FLAGS)
-        flagged = flags is not None and flags.known
-        if flagged or self._still >= GROUND.standing_nodes:
+        if flags is not None and flags.known:
             hangs |= carried.max(axis=0) < GROUND.missed_share * normal
         return hangs & (normal > least)
+
+    def idle(self, window: Window, normal: np.ndarray, least: float) -> np.ndarray:
+        """(nf,) feet that ought to carry and do not, while all stand still; arguments as above."""
+        if self._still < GROUND.standing_nodes:
+            return np.zeros(len(normal), bool)
+        missed = self._carried(window).max(axis=0) < GROUND.missed_share * normal
+        return missed & (normal > least)
+
+    def _carried(self, window: Window) -> np.ndarray:
+        """Forces (k, nf) of the feet in the newest nodes [N]."""
+        nodes = range(-min(GROUND.missed_nodes, window.size), 0)
+        return np.array([window.foot_forces(k) for k in nodes])

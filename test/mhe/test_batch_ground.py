@@ -167,7 +167,7 @@ def test_a_slope_that_seems_to_be_soft_ground_is_stated(recorded_runs):
     bag, config = recorded_runs / "go2_slope12_payload3", Config.load("go2")
     robot = Robot(config.robot)
     estimator = Estimator(robot, config, mocap=False)
-    ms = measurements(bag, robot, config, 5.5, mocap=False)[400:]
+    ms = measurements(bag, robot, config, 3.2, mocap=False)[171:]
     estimates = [e for e in map(estimator.update, ms) if e is not None]
     assert estimates[0].ground_stiffness < 5e4  # else this tests nothing
     off = velocity_errors(bag, estimates)[:, 2]
