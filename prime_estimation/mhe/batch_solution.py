@@ -38,7 +38,8 @@ class Way:
             foot; a sharp one keeps a wrong guess of which feet stand.
         grip: friction is held, as it always is off a floor. Otherwise it may vanish: feet that
             slide all the time explain the noise of a real robot, whose level is not known yet.
-        upright: tilt and biases are held as guessed until the rest has come to its end.
+        upright: tilt and biases are held as guessed until the rest has come to its end, as they
+            always are off a floor.
     """
 
     soft: float
@@ -126,7 +127,9 @@ def _solve_from(
     window.set_kappa(problem.config.robot.kappa)
     arrival.L = _holding(problem, free, *held, *told)
     window.solve(problem.config.estimator.start_iterations)
-    if weighed if uneven else way.upright:
+    released = weighed if uneven else way.upright
+    if released:
+        # half a second of ground that is not known yet would still tell biases
         arrival.L = _holding(problem, free, *held, *(BIASES if uneven else ()))
         window.solve(problem.config.estimator.start_iterations)
     arrival.L = free

@@ -181,7 +181,7 @@ def test_starts_while_trotting(recorded_runs, run, first):
 
 
 def test_starts_on_stairs(recorded_runs):
-    """Ground that steps is not found soft: the base went down through it with up to 1.4 m/s."""
+    """Ground that steps is not found soft: the base went down through it with up to 1.6 m/s."""
     bag = recorded_runs / "go2_stairs_payload3"
     settings = Config.load("go2")
     of = Robot(settings.robot)
