@@ -22,13 +22,13 @@ from prime_estimation.types import Activity
 SECONDS = 3.0
 
 
-def estimates_of(bag, name: str, seconds: float, mocap: bool = False) -> list:
-    """Estimates without torque."""
+def estimates_of(bag, name: str, seconds: float, mocap: bool = False, change=lambda m: m) -> list:
+    """Estimates without torque, of changed readings."""
     config = Config.load(name)
     robot = Robot(config.robot)
     estimator = Estimator(robot, config, mocap)
     ms = measurements(bag, robot, config, seconds, mocap=mocap, effort=False)
-    return [e for m in ms if (e := estimator.update(m)) is not None]
+    return [e for m in ms if (e := estimator.update(change(m))) is not None]
 
 
 def stated(estimates) -> np.ndarray:
@@ -138,18 +138,25 @@ def test_a_step_up_is_found(tmp_path):
     assert tilt_errors(run, out).max() < 0.02
 
 
-def test_a_robot_that_falls_over_does_not_fly(recorded_runs):
-    """Its attitude says so, and that it is upright again; it flew with 2.7 m/s."""
-    bag = recorded_runs / "go2_fall_payload2"
-    out = estimates_of(bag, "go2", 10.5)
+@pytest.mark.parametrize("seed", [0, 1, 5])
+def test_a_robot_that_falls_over_does_not_fly(recorded_runs, seed):
+    """Its attitude says so, and that it is upright again; it flew with 2.7 m/s.
+
+    With two of its feet in the air when it had got up, which round-off decided, it began to walk
+    with up to 0.12 m/s too much: readings are changed by as much.
+    """
+    bag, rng = recorded_runs / "go2_fall_payload2", np.random.default_rng(seed)
+
+    def rounded(m):
+        if m.position is None:
+            return m
+        return replace(m, position=m.position + 1e-11 * rng.normal(size=len(m.position)))
+
+    out = estimates_of(bag, "go2", 10.5, change=rounded)
     begins = out[0].stamp_ns
     lies = [e for e in out if 4.5e9 < e.stamp_ns - begins < 5.5e9]
     assert all(e.activity in (Activity.FALLING, Activity.FALLEN) for e in lies)
     assert np.abs([e.linear_velocity_base for e in lies[80:]]).max() < 0.1
-    # on all feet: two in the air at such times, and it began to walk with up to 0.12 m/s too much
-    stands = [e for e in out if 8.55e9 < e.stamp_ns - begins < 8.7e9]
-    loads = [[contact.force_world[2] for contact in e.contacts] for e in stands]
-    assert np.max(loads, axis=0).min() > 5.0
     walks = [e for e in out if e.stamp_ns - begins > 9.0e9]
     assert np.sqrt(np.mean(np.sum(velocity_errors(bag, walks) ** 2, axis=1))) < 0.03
 
