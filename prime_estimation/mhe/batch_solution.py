@@ -40,11 +40,13 @@ class Way:
             slide all the time explain the noise of a real robot, whose level is not known yet.
         upright: tilt and biases are held as guessed until the rest has come to its end, as they
             always are off a floor.
+        floor: footholds that may be those of a floor are.
     """
 
     soft: float
     grip: bool
     upright: bool = False
+    floor: bool = True
 
 
 def solve_batch(
@@ -65,7 +67,7 @@ def solve_batch(
         InitializationError: nothing tells the vertical.
     """
     continued = situation.suspended and previous_state is not None
-    guess = guess_states(problem, ms, previous_state, situation)
+    guess = guess_states(problem, ms, previous_state, situation, floor=way.floor)
     found = [_solve_from(guess, problem, ms, way, situation, continued)]
     if situation.suspended or not _biased(found[0]):
         return found[0]

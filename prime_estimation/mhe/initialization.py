@@ -28,6 +28,8 @@ from .window import Window
 # one start after the other until one fits: where the way from one end leads astray, that from the
 # other often does not
 WAYS = Way(0.1, False), *(Way(soft, True) for soft in (0.1, 0.02, 0.5, 1.0))
+# where all lead astray: a step or two on stairs may fit a floor
+OFF_FLOOR = Way(0.1, True, floor=False)
 FITS = 1.0  # mean square of the whitened residuals of a start that needs no other
 NOTHING = "no motion of the model fits the first measurements"
 FEET_MOVE = "feet that carry move at {:.2f} m/s: are joint rates, clocks, legs right?"
@@ -76,7 +78,8 @@ def first_window(
     ms = without_stray_poses(problem, ms)
     best, least, why = Start(), np.inf, NOTHING
     weighed = any(m.torque is not None for m in ms)
-    for way in WAYS if weighed else WAYS[1:]:  # without torque, nothing tells friction
+    # without torque, nothing tells friction, nor which feet stand where it is no floor
+    for way in (*WAYS, OFF_FLOOR) if weighed else WAYS[1:]:
         try:
             start, ratio, speed = _tried(problem, ms, previous_state, way, situation)
         except InitializationError as failure:
