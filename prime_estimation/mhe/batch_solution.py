@@ -74,12 +74,20 @@ def solve_batch(
     with suppress(_core.SolveError):
         upright = replace(way, upright=True)
         found.append(_solve_from(guess, problem, ms, upright, situation, continued))
-    if any(m.torque is not None for m in ms) and not any(m.mocap for m in ms):
+    if way.floor and floor_is_guessed(ms):
         guess = guess_states(problem, ms, previous_state, situation, floor=False)
         if guess[1] is not None:
             with suppress(_core.SolveError):
                 found.append(_solve_from(guess, problem, ms, way, situation, continued))
     return min(found, key=lambda window: window.solver.cost)
+
+
+def floor_is_guessed(ms: list[Measurement]) -> bool:
+    """Whether feet that lie on a floor may stand on other ground.
+
+    Torques tell which of them stand, and no motion capture tells where.
+    """
+    return any(m.torque is not None for m in ms) and not any(m.mocap for m in ms)
 
 
 def _biased(window: Window) -> bool:
@@ -122,7 +130,8 @@ def _solve_from(
     # heights and slopes that are free would turn the base by .2 rad, and biases explain what is
     # felt then: the guess is better
     told = TOLD if uneven or way.upright else ()
-    told = (*told, *GROUND_TOLD) if uneven and weighed else told
+    if uneven and weighed:
+        told = *TOLD, *GROUND_TOLD
     arrival.L = _holding(problem, inertia, *held, *told)
     window.set_kappa(way.soft * problem.config.robot.kappa)
     window.solve(HELD_ITERATIONS)

@@ -18,7 +18,7 @@ from ..config.policies import STANCE
 from ..errors import InitializationError
 from ..robot import GRAVITY
 from ..types import Measurement
-from .batch_solution import Way, solve_batch
+from .batch_solution import Way, floor_is_guessed, solve_batch
 from .first_state import CREDIBLE, inertia_deviation
 from .problem import Problem
 from .residual_rows import LOST_RATIO, misfit
@@ -78,8 +78,8 @@ def first_window(
     ms = without_stray_poses(problem, ms)
     best, least, why = Start(), np.inf, NOTHING
     weighed = any(m.torque is not None for m in ms)
-    # without torque, nothing tells friction, nor which feet stand where it is no floor
-    for way in (*WAYS, OFF_FLOOR) if weighed else WAYS[1:]:
+    ways = WAYS if weighed else WAYS[1:]  # without torque, nothing tells friction
+    for way in (*ways, OFF_FLOOR) if floor_is_guessed(ms) else ways:
         try:
             start, ratio, speed = _tried(problem, ms, previous_state, way, situation)
         except InitializationError as failure:

@@ -94,22 +94,27 @@ class LoadByMotion:
             normal: (nf,) what they ought to carry [N].
             least: of a foot that stands [N].
         """
-        carried = self._carried(window)
+        carried = _newest_forces(window)
         ought = GROUND.hanging_share * normal.sum()
         hangs = np.full(len(normal), carried[-GROUND.hanging_nodes :].sum(axis=1).max() < ought)
         flags = self.problem.measurements.trackers.get(FLAGS)
         if flags is not None and flags.known:
-            hangs |= carried.max(axis=0) < GROUND.missed_share * normal
+            hangs |= _missed(carried, normal)
         return hangs & (normal > least)
 
     def idle(self, window: Window, normal: np.ndarray, least: float) -> np.ndarray:
         """(nf,) feet that ought to carry and do not, while all stand still; arguments as above."""
         if self._still < GROUND.standing_nodes:
             return np.zeros(len(normal), bool)
-        missed = self._carried(window).max(axis=0) < GROUND.missed_share * normal
-        return missed & (normal > least)
+        return _missed(_newest_forces(window), normal) & (normal > least)
 
-    def _carried(self, window: Window) -> np.ndarray:
-        """Forces (k, nf) of the feet in the newest nodes [N]."""
-        nodes = range(-min(GROUND.missed_nodes, window.size), 0)
-        return np.array([window.foot_forces(k) for k in nodes])
+
+def _newest_forces(window: Window) -> np.ndarray:
+    """Forces (k, nf) of the feet in the newest nodes [N]."""
+    nodes = range(-min(GROUND.missed_nodes, window.size), 0)
+    return np.array([window.foot_forces(k) for k in nodes])
+
+
+def _missed(carried: np.ndarray, normal: np.ndarray) -> np.ndarray:
+    """(nf,) feet that carried (k, nf) nothing of what they ought to, (nf,) [N]."""
+    return carried.max(axis=0) < GROUND.missed_share * normal

@@ -44,11 +44,11 @@ class GroundPolicy:
     hanging_nodes: int = param(2, "nodes that nothing carries, before the ground is looked for")
     hanging_share: float = param(0.5, "share of the felt weight below which nothing carries")
     missed_nodes: int = param(4, "nodes that a flagged foot carries nothing, likewise")
+    missed_share: float = param(0.1, "of what it ought to carry, below which it is nothing")
     standing: float = param(0.03, "speed of feet below which none of them is on its way", "m/s")
     standing_nodes: int = param(
         10, "in a row, after which ground of those that carry nothing is free within the gate"
     )
-    missed_share: float = param(0.1, "of what it ought to carry, below which it is nothing")
     still: float = param(0.1, "speed below which a foot with a light load may stand", "m/s")
     still_nodes: int = param(5, "in a row after which it does")
     least_friction: float = param(0.1, "bound of the friction coefficient")
